@@ -1,0 +1,293 @@
+//! `suite.toml` to a [`Suite`].
+
+use super::{Input, Patch, Program, Reference, ReferenceSource, Stdin, Suite, Workload};
+use crate::release::{Minor, Release};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A manifest does not describe a suite.
+#[derive(Debug, thiserror::Error)]
+pub enum SuiteError {
+    #[error("suite.toml: {0}")]
+    Malformed(String),
+    #[error("suite.toml, program {program}: {reason}")]
+    Program { program: String, reason: String },
+    #[error("suite.toml, input fasta {fasta}: {reason}")]
+    Input { fasta: u64, reason: String },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireSuite {
+    name: String,
+    about: String,
+    #[serde(default)]
+    program: Vec<WireProgram>,
+    #[serde(default)]
+    input: Vec<WireInput>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireProgram {
+    name: String,
+    task: String,
+    about: String,
+    #[serde(default)]
+    patch: Vec<WirePatch>,
+    size: BTreeMap<String, WireWorkload>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WirePatch {
+    file: String,
+    before: String,
+    why: String,
+    tree_sha256: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireWorkload {
+    args: Vec<String>,
+    stdin: Option<WireFasta>,
+    expect: WireReference,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireFasta {
+    fasta: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireReference {
+    file: Option<String>,
+    fasta: Option<u64>,
+    sha256: String,
+    bytes: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireInput {
+    fasta: u64,
+    sha256: String,
+    bytes: u64,
+}
+
+impl Suite {
+    /// Reads a manifest.
+    ///
+    /// # Errors
+    ///
+    /// [`SuiteError`] with the line or the program, if a key is unknown or missing, a name would
+    /// lead out of its folder, a digest is none, patches are out of order, or an input is read
+    /// that no `[[input]]` describes.
+    pub fn parse(text: &str) -> Result<Self, SuiteError> {
+        let wire: WireSuite =
+            toml::from_str(text).map_err(|error| SuiteError::Malformed(error.to_string()))?;
+        let inputs = wire.input.into_iter().map(input).collect::<Result<Vec<_>, _>>()?;
+        let programs = wire.program.into_iter().map(program).collect::<Result<Vec<_>, _>>()?;
+        let suite = Suite { name: wire.name, about: wire.about, programs, inputs };
+        suite.check_names()?;
+        suite.check_inputs()?;
+        Ok(suite)
+    }
+
+    fn check_names(&self) -> Result<(), SuiteError> {
+        let mut seen = BTreeSet::new();
+        match self.programs.iter().find(|program| !seen.insert(&program.name)) {
+            Some(twice) => Err(wrong(&twice.name, "is listed twice".to_owned())),
+            None if self.programs.is_empty() => {
+                Err(SuiteError::Malformed("lists no [[program]]".to_owned()))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn check_inputs(&self) -> Result<(), SuiteError> {
+        for program in &self.programs {
+            for (size, workload) in &program.sizes {
+                let Stdin::Fasta(n) = workload.stdin else { continue };
+                if self.input(n).is_none() {
+                    let reason =
+                        format!("size {size} reads fasta {n}, which no [[input]] describes");
+                    return Err(wrong(&program.name, reason));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn program(wire: WireProgram) -> Result<Program, SuiteError> {
+    let name = wire.name;
+    check_file_name(&name).map_err(|reason| wrong(&name, reason))?;
+    let mut patches = Vec::new();
+    for patch in wire.patch {
+        patches.push(self::patch(patch).map_err(|reason| wrong(&name, reason))?);
+    }
+    if !patches.is_sorted_by(|earlier: &Patch, later| earlier.before >= later.before) {
+        let reason = "patches are not listed newest requirement first (by `before`)".to_owned();
+        return Err(wrong(&name, reason));
+    }
+    let mut sizes = BTreeMap::new();
+    for (size, workload) in wire.size {
+        let workload = self::workload(workload)
+            .map_err(|reason| wrong(&name, format!("size {size}: {reason}")))?;
+        sizes.insert(size, workload);
+    }
+    if sizes.is_empty() {
+        return Err(wrong(&name, "has no size".to_owned()));
+    }
+    Ok(Program { name, task: wire.task, about: wire.about, patches, sizes })
+}
+
+fn patch(wire: WirePatch) -> Result<Patch, String> {
+    check_file_name(&wire.file)?;
+    check_digest(&wire.tree_sha256)?;
+    let before = minor(&wire.before).ok_or_else(|| {
+        format!("patch {}: before = {:?} is not a minor (expected 1.21)", wire.file, wire.before)
+    })?;
+    Ok(Patch { file: wire.file, before, why: wire.why, tree_sha256: wire.tree_sha256 })
+}
+
+fn workload(wire: WireWorkload) -> Result<Workload, String> {
+    check_digest(&wire.expect.sha256)?;
+    let source = match (wire.expect.file, wire.expect.fasta) {
+        (Some(file), None) => {
+            check_file_name(&file)?;
+            ReferenceSource::File(file)
+        }
+        (None, Some(n)) => ReferenceSource::Fasta(n),
+        _ => return Err("expect names neither or both of file and fasta".to_owned()),
+    };
+    let stdin = wire.stdin.map_or(Stdin::Null, |stdin| Stdin::Fasta(stdin.fasta));
+    let expect = Reference { source, sha256: wire.expect.sha256, bytes: wire.expect.bytes };
+    Ok(Workload { args: wire.args, stdin, expect })
+}
+
+fn input(wire: WireInput) -> Result<Input, SuiteError> {
+    check_digest(&wire.sha256).map_err(|reason| SuiteError::Input { fasta: wire.fasta, reason })?;
+    Ok(Input { fasta: wire.fasta, sha256: wire.sha256, bytes: wire.bytes })
+}
+
+fn wrong(program: &str, reason: String) -> SuiteError {
+    SuiteError::Program { program: program.to_owned(), reason }
+}
+
+fn minor(text: &str) -> Option<Minor> {
+    let (major, minor) = text.split_once('.')?;
+    let release: Release = text.parse().ok()?;
+    // "1.21.3" and "1.21rc1" are releases, but no minors.
+    (major.parse() == Ok(release.minor().major) && minor.parse() == Ok(release.minor().minor))
+        .then(|| release.minor())
+}
+
+/// Names from a manifest are joined to paths: each must be one plain file name.
+fn check_file_name(name: &str) -> Result<(), String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
+        return Err(format!(
+            "{name:?} is not a plain file name (letters, digits, '-', '_' and '.', not first a dot)"
+        ));
+    }
+    Ok(())
+}
+
+fn check_digest(digest: &str) -> Result<(), String> {
+    let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    if digest.len() != 64 || !digest.bytes().all(hex) {
+        return Err(format!("{digest:?} is not a SHA-256 in lower-case hex digits"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const DIGEST: &str = "62d1e8d0df7938d2aefda9a37887e0389231ea72c099c29a51afb6edca1bdc73";
+
+    fn manifest() -> String {
+        format!(
+            r#"
+name = "two"
+about = "for tests"
+[[input]]
+fasta = 1000
+sha256 = "{DIGEST}"
+bytes = 10245
+[[program]]
+name = "k-nucleotide"
+task = "k-nucleotide"
+about = "counts"
+[[program.patch]]
+file = "0001-new.patch"
+before = "1.25"
+why = "WaitGroup.Go"
+tree_sha256 = "{DIGEST}"
+[[program.patch]]
+file = "0002-old.patch"
+before = "1.22"
+why = "range over int"
+tree_sha256 = "{DIGEST}"
+[program.size.check]
+args = ["0"]
+stdin = {{ fasta = 1000 }}
+expect = {{ file = "k-nucleotide-1000.txt", sha256 = "{DIGEST}", bytes = 242 }}
+"#
+        )
+    }
+
+    fn refused(from: &str, to: &str) -> String {
+        let text = manifest().replacen(from, to, 1);
+        assert_ne!(text, manifest(), "{from:?} is not in the manifest");
+        Suite::parse(&text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_manifest_becomes_a_suite() {
+        let suite = Suite::parse(&manifest()).unwrap();
+        let program = suite.program("k-nucleotide").unwrap();
+        assert_eq!(program.sizes["check"].stdin, Stdin::Fasta(1000));
+        assert_eq!(suite.input(1000).unwrap().bytes, 10_245);
+    }
+
+    #[test]
+    fn the_oldest_release_decides_the_patches_of_all() {
+        let suite = Suite::parse(&manifest()).unwrap();
+        let program = suite.program("k-nucleotide").unwrap();
+        let files = |oldest: &str| {
+            let oldest = oldest.parse::<Release>().unwrap().minor();
+            program.patches_for(oldest).iter().map(|p| p.file.as_str()).collect::<Vec<_>>()
+        };
+        assert_eq!(files("1.25.5"), Vec::<&str>::new());
+        assert_eq!(files("1.22.0"), ["0001-new.patch"]);
+        assert_eq!(files("1.9.7"), ["0001-new.patch", "0002-old.patch"]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        assert!(refused("about = \"counts\"", "abuot = \"counts\"").contains("line"));
+        assert!(refused("k-nucleotide\"\ntask", "../k\"\ntask").contains("plain file name"));
+        assert!(refused("0001-new.patch", "a/b").contains("plain file name"));
+        assert!(refused("fasta = 1000 }", "fasta = 1001 }").contains("no [[input]]"));
+        assert!(refused("before = \"1.25\"", "before = \"1.20\"").contains("newest requirement"));
+        assert!(refused("before = \"1.25\"", "before = \"1.25.3\"").contains("not a minor"));
+        assert!(refused(DIGEST, "62d1").contains("not a SHA-256"));
+        assert!(refused("file = \"k-nucleotide-1000.txt\", ", "").contains("neither or both"));
+        assert!(refused("[[program]]", "[[program]]\nx = 1").contains("line"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in "\\PC{0,200}") {
+            let _ = Suite::parse(&text);
+        }
+    }
+}
