@@ -1,5 +1,13 @@
 //! Go releases: their grammar, their order, what a proxy lists of them, and how a user selects some.
 
+mod listing;
+mod selection;
+mod variant;
+
+pub use listing::{Listing, ListingError};
+pub use selection::{Selection, SelectionError, Wanted};
+pub use variant::{Setting, ToolchainName, Variant, VariantError, check_goamd64};
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -132,3 +140,6 @@ fn cut_number(text: &str) -> Option<(u64, &str)> {
     }
     Some((digits.parse().ok()?, rest))
 }
+
+#[cfg(test)]
+mod tests;
