@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 /// What `--go` names: a comma list of releases (`1.21.13`), minors (`1.23`, meaning its latest
-/// patch), ranges (`1.2..1.27`, `1.21.3..1.21.8`), `latest`, each with settings after a `+`
+/// patch), ranges (`1.2..1.27`, `1.21.3..1.21.8`), `latest`, `newest-2` (the latest patches of the
+/// two newest minors), `all` (of every minor), each with settings after a `+`
 /// (`1.26.5+nogreenteagc`), and toolchains from disk (`tip=/path/to/goroot`).
 ///
 /// `1.20` is the minor; its first release is written `1.20.0`.
@@ -26,6 +27,7 @@ struct Term {
 enum Base {
     Latest,
     Newest(usize),
+    All,
     Minor(Minor),
     Release(Release),
     Minors(Minor, Minor),
@@ -70,11 +72,6 @@ pub enum SelectionError {
 const MOST_MINORS: u64 = 200;
 
 impl Selection {
-    /// The latest patch of each of the `count` newest minors.
-    pub fn newest(count: usize) -> Self {
-        Selection { terms: vec![Term { base: Base::Newest(count), settings: Vec::new() }] }
-    }
-
     /// Whether a proxy's list is needed to know what is meant; exact releases and toolchains from
     /// disk are known without.
     pub fn needs_listing(&self) -> bool {
@@ -109,12 +106,8 @@ impl Wanted {
                 Some(release) => self.push(release.clone(), term),
                 None => self.miss("latest".to_owned(), "the proxy lists no release".to_owned()),
             },
-            Base::Newest(count) => {
-                let latest = listing.latest_patches();
-                for release in latest.iter().rev().take(*count) {
-                    self.push((*release).clone(), term);
-                }
-            }
+            Base::Newest(count) => self.push_newest(*count, term, listing),
+            Base::All => self.push_newest(usize::MAX, term, listing),
             Base::Minors(from, to) => {
                 for minor in from.minor..=to.minor {
                     self.push_latest(Minor { major: from.major, minor }, term, listing);
@@ -139,6 +132,12 @@ impl Wanted {
                     self.local.push((name.clone(), path.clone()));
                 }
             }
+        }
+    }
+
+    fn push_newest(&mut self, count: usize, term: &Term, listing: &Listing) {
+        for release in listing.latest_patches().into_iter().rev().take(count) {
+            self.push(release.clone(), term);
         }
     }
 
@@ -225,8 +224,13 @@ fn local(name: &str, path: PathBuf) -> Result<Base, SelectionError> {
 }
 
 fn parse_base(text: &str) -> Result<Base, SelectionError> {
-    if text == "latest" {
-        return Ok(Base::Latest);
+    match text {
+        "latest" => return Ok(Base::Latest),
+        "all" => return Ok(Base::All),
+        _ => {}
+    }
+    if let Some(count) = text.strip_prefix("newest-").and_then(|count| count.parse().ok()) {
+        return Ok(Base::Newest(count));
     }
     let Some((from, to)) = text.split_once("..") else {
         return match minor_or_release(text) {
@@ -285,7 +289,8 @@ impl fmt::Display for Term {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.base {
             Base::Latest => f.write_str("latest")?,
-            Base::Newest(count) => write!(f, "the {count} newest minors")?,
+            Base::Newest(count) => write!(f, "newest-{count}")?,
+            Base::All => f.write_str("all")?,
             Base::Minor(minor) => write!(f, "{minor}")?,
             Base::Release(release) => f.write_str(&spelled_as_release(release))?,
             Base::Minors(from, to) => write!(f, "{from}..{to}")?,

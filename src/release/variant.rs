@@ -167,7 +167,8 @@ pub(super) fn local_name(name: &str) -> Result<ToolchainName, VariantError> {
     let fine = name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(plain)
         && name.parse::<Release>().is_err()
-        && name != "latest";
+        && !["latest", "all"].contains(&name)
+        && !name.starts_with("newest-");
     if !fine {
         return Err(VariantError::Name { name: name.to_owned() });
     }
