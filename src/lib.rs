@@ -6,7 +6,8 @@
 //! ```text
 //! L6  main  cli                                                parse, dispatch, print, exit code
 //! L5  cmd                                                      one file a command; I/O meets analysis
-//! L4  proxy store mirror build exec host journal progress     the edges: all I/O, all processes, all unsafe
+//! L4  proxy store mirror build exec host journal progress suite_folder
+//!                                                              the edges: all I/O, all processes, all unsafe
 //! L3  report                                                   model -> bytes
 //! L2  sumdb patch schedule record verify analysis              pure rules: values in, values out
 //! L1  release module suite measurement stats                   pure data and mathematics
@@ -39,6 +40,7 @@ pub mod mirror;
 pub mod progress;
 pub mod proxy;
 pub mod store;
+pub mod suite_folder;
 
 pub mod cli;
 pub mod cmd;

@@ -28,6 +28,8 @@ pub struct Plan {
     /// Where measured programs write: `memory` or `null`.
     pub sink: String,
     pub threads: Threads,
+    /// The whole environment of every measured program, before its variant's own settings.
+    pub environment: Vec<String>,
     /// `GOAMD64` for every release that knows it.
     pub goamd64: String,
     /// Rebuilds measured for each cell.
@@ -133,6 +135,7 @@ impl Plan {
         compare("rounds", self.rounds.to_string(), other.rounds.to_string());
         compare("sink", self.sink.clone(), other.sink.clone());
         compare("threads", self.threads.to_string(), other.threads.to_string());
+        compare("environment", self.environment.join(" "), other.environment.join(" "));
         compare("GOAMD64", self.goamd64.clone(), other.goamd64.clone());
         compare(
             "rebuilds",
@@ -202,6 +205,7 @@ pub(crate) mod tests {
             seed: 7,
             sink: "memory".into(),
             threads: Threads::All,
+            environment: vec!["GOMAXPROCS=2".into()],
             goamd64: "v1".into(),
             build_repetitions: 3,
             time_limit_s: 900,

@@ -81,6 +81,8 @@ pub struct CheckRow {
     pub first_difference_offset: Option<u64>,
     /// What is wrong, in words; empty if nothing is.
     pub error: String,
+    /// Of this one run; only good for estimating how long the rounds will take.
+    pub elapsed_ns: u64,
 }
 
 /// One measured process: a row of `runs.csv`.
@@ -237,6 +239,7 @@ impl Table for CheckRow {
         "verdict",
         "first_difference_offset",
         "error",
+        "elapsed_ns",
     ];
 }
 

@@ -48,7 +48,7 @@ fn columns_stand_in_the_order_of_the_fields() {
     columns_are_the_fields::<RunRow>(
         "1,2,v,p,s,ok,7,8,9,10,11,12,13,14,15,16,17,memory,sha,differs,2026-11-30T18:00:00Z,bin\n",
     );
-    columns_are_the_fields::<CheckRow>("v,p,s,bin,ok,sha,7,matches,9,error\n");
+    columns_are_the_fields::<CheckRow>("v,p,s,bin,ok,sha,7,matches,9,error,11\n");
     columns_are_the_fields::<BuildRow>("v,p,built,src,pat,tree,names,bin,9,1 2 3,11,A=b,error\n");
     columns_are_the_fields::<ToolchainRow>("t,installed,r,p,h1:x,src,proven,db,9,10,root,gv,err\n");
 }

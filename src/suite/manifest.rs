@@ -53,6 +53,12 @@ struct WireWorkload {
     args: Vec<String>,
     stdin: Option<WireFasta>,
     expect: WireReference,
+    #[serde(default = "one_second")]
+    about_s: f64,
+}
+
+fn one_second() -> f64 {
+    1.0
 }
 
 #[derive(Deserialize)]
@@ -167,7 +173,10 @@ fn workload(wire: WireWorkload) -> Result<Workload, String> {
     };
     let stdin = wire.stdin.map_or(Stdin::Null, |stdin| Stdin::Fasta(stdin.fasta));
     let expect = Reference { source, sha256: wire.expect.sha256, bytes: wire.expect.bytes };
-    Ok(Workload { args: wire.args, stdin, expect })
+    if !(0.0..=86_400.0).contains(&wire.about_s) {
+        return Err(format!("about_s = {} is no duration up to a day", wire.about_s));
+    }
+    Ok(Workload { args: wire.args, stdin, expect, about_s: wire.about_s })
 }
 
 fn input(wire: WireInput) -> Result<Input, SuiteError> {

@@ -5,6 +5,7 @@ mod manifest;
 mod source;
 
 pub use manifest::SuiteError;
+pub(crate) use source::hex;
 pub use source::{SourceTree, tree_sha256};
 
 use crate::release::Minor;
@@ -54,6 +55,8 @@ pub struct Workload {
     pub args: Vec<String>,
     pub stdin: Stdin,
     pub expect: Reference,
+    /// A first guess of how long one run takes, until the check has shown it.
+    pub about_s: f64,
 }
 
 /// What a program reads on its standard input.
