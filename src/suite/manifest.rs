@@ -54,11 +54,11 @@ struct WireWorkload {
     stdin: Option<WireFasta>,
     expect: WireReference,
     #[serde(default = "one_second")]
-    about_s: f64,
+    about_ms: u64,
 }
 
-fn one_second() -> f64 {
-    1.0
+fn one_second() -> u64 {
+    1_000
 }
 
 #[derive(Deserialize)]
@@ -173,10 +173,7 @@ fn workload(wire: WireWorkload) -> Result<Workload, String> {
     };
     let stdin = wire.stdin.map_or(Stdin::Null, |stdin| Stdin::Fasta(stdin.fasta));
     let expect = Reference { source, sha256: wire.expect.sha256, bytes: wire.expect.bytes };
-    if !(0.0..=86_400.0).contains(&wire.about_s) {
-        return Err(format!("about_s = {} is no duration up to a day", wire.about_s));
-    }
-    Ok(Workload { args: wire.args, stdin, expect, about_s: wire.about_s })
+    Ok(Workload { args: wire.args, stdin, expect, about_ms: wire.about_ms })
 }
 
 fn input(wire: WireInput) -> Result<Input, SuiteError> {

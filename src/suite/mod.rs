@@ -56,7 +56,7 @@ pub struct Workload {
     pub stdin: Stdin,
     pub expect: Reference,
     /// A first guess of how long one run takes, until the check has shown it.
-    pub about_s: f64,
+    pub about_ms: u64,
 }
 
 /// What a program reads on its standard input.
