@@ -43,8 +43,9 @@ pub struct ReleaseError {
     pub text: String,
 }
 
-/// The first minor whose releases are numbered from `.0`.
-const FIRST_WITH_PATCH_ZERO: Minor = Minor { major: 1, minor: 21 };
+/// The first minor number whose releases are numbered from `.0`; the go command looks at the minor
+/// number alone, whatever the major.
+const FIRST_WITH_PATCH_ZERO: u64 = 21;
 
 impl Release {
     /// The release line this version belongs to.
@@ -63,7 +64,7 @@ impl Release {
         let tail = match (self.patch, self.pre) {
             (None, Some(pre)) => format!("{}{pre}", self.kind),
             (None, None) => self.kind.clone(),
-            (Some(0), _) if self.minor() < FIRST_WITH_PATCH_ZERO => String::new(),
+            (Some(0), _) if self.minor < FIRST_WITH_PATCH_ZERO => String::new(),
             (Some(patch), _) => format!(".{patch}"),
         };
         if self.minor == 0 && tail.is_empty() {
@@ -105,7 +106,7 @@ fn parse(text: &str) -> Option<Release> {
     let (minor, rest) = cut_number(rest.strip_prefix('.')?)?;
     release.minor = minor;
     if rest.is_empty() {
-        release.patch = (release.minor() < FIRST_WITH_PATCH_ZERO).then_some(0);
+        release.patch = (release.minor < FIRST_WITH_PATCH_ZERO).then_some(0);
         return Some(release);
     }
     if let Some(rest) = rest.strip_prefix('.') {
