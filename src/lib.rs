@@ -6,7 +6,7 @@
 //! ```text
 //! L6  main  cli                                                parse, dispatch, print, exit code
 //! L5  cmd                                                      one file a command; I/O meets analysis
-//! L4  proxy store mirror build exec host journal progress suite_folder
+//! L4  proxy store mirror build exec host journal progress suite_folder inputs
 //!                                                              the edges: all I/O, all processes, all unsafe
 //! L3  report                                                   model -> bytes
 //! L2  sumdb patch schedule record verify analysis              pure rules: values in, values out
@@ -35,6 +35,7 @@ pub mod report;
 pub mod build;
 pub mod exec;
 pub mod host;
+pub mod inputs;
 pub mod journal;
 pub mod mirror;
 pub mod progress;

@@ -8,11 +8,13 @@
 mod host;
 mod plan;
 mod row;
+mod survey;
 mod table;
 
 pub use host::{Host, MountedDisk};
 pub use plan::{Harness, MissingRelease, Plan, PlanError, PlannedSuite, Threads};
 pub use row::{BuildRow, BuildStatus, CheckRow, RunRow, ToolchainRow, ToolchainStatus, Verdict};
+pub use survey::Survey;
 pub use table::{Table, TableError, header, line, parse};
 
 use std::fmt;

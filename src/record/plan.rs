@@ -120,8 +120,7 @@ impl Plan {
     /// What of `self` another start of the same survey asks for differently, as sentences.
     ///
     /// Fields that may differ between two starts without changing what is measured (the time, the
-    /// command line's spelling) do not count, nor does the seed, which the second start takes from
-    /// the plan.
+    /// command line's spelling) do not count.
     pub fn differences(&self, other: &Plan) -> Vec<String> {
         let mut found = Vec::new();
         let mut compare = |what: &str, planned: String, asked: String| {
@@ -133,6 +132,7 @@ impl Plan {
         compare("programs", self.programs.join(" "), other.programs.join(" "));
         compare("size", self.size.clone(), other.size.clone());
         compare("rounds", self.rounds.to_string(), other.rounds.to_string());
+        compare("seed", self.seed.to_string(), other.seed.to_string());
         compare("sink", self.sink.clone(), other.sink.clone());
         compare("threads", self.threads.to_string(), other.threads.to_string());
         compare("environment", self.environment.join(" "), other.environment.join(" "));
@@ -238,9 +238,8 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn another_start_may_differ_in_time_and_seed_only() {
+    fn another_start_may_differ_in_time_and_spelling_only() {
         let mut other = plan();
-        other.seed = 8;
         other.created_at = "2026-12-01T00:00:00Z".parse().unwrap();
         other.command_line = "gosurvey survey --name demo --go 1.21,1.27".into();
         assert_eq!(plan().differences(&other), Vec::<String>::new());

@@ -6,7 +6,7 @@ use crate::platform::Platform;
 /// The releases a proxy lists for one platform, in the go command's order, without duplicates.
 ///
 /// A list is not proof: a proxy may hide releases or invent some. It says what to try.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
     releases: Vec<Release>,
 }
