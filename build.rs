@@ -4,6 +4,8 @@
 //! library, dynamic linking. One compiler call makes it, for the same target and by the same
 //! compiler as gosurvey itself; nothing but the linker that gosurvey needs anyway is required.
 
+#![expect(clippy::disallowed_methods, reason = "cargo speaks to build scripts through variables")]
+
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -52,12 +54,15 @@ fn compile_launcher(output: &Path) {
         compiler.arg(format!("-Clinker={linker}"));
     }
     compiler.arg("launcher/main.rs");
-    match compiler.status() {
-        Ok(status) if status.success() => {}
-        Ok(status) => {
-            println!("cargo::error=the launcher does not compile ({status}): {compiler:?}")
+    match compiler.output() {
+        Ok(output) if output.status.success() => {}
+        Ok(output) => {
+            println!("cargo::error=the launcher does not compile: {compiler:?}");
+            for line in String::from_utf8_lossy(&output.stderr).lines() {
+                println!("cargo::error={line}");
+            }
         }
-        Err(error) => println!("cargo::error=cannot run the compiler for the launcher: {error}"),
+        Err(error) => println!("cargo::error=cannot run {compiler:?}: {error}"),
     }
 }
 

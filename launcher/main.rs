@@ -3,7 +3,7 @@
 //! The kernel charges a process with the peak memory of the one it was forked or spawned from, so a
 //! program started by gosurvey itself would show gosurvey's peak whenever its own is lower. The
 //! launcher is executed once, before anything is measured, and *forks* every measured program from
-//! its own few pages. It blocks in the kernel while a program runs: no poll, no timer tick, no
+//! its own few pages (about 40 KiB resident). It blocks in the kernel while a program runs: no poll, no timer tick, no
 //! output.
 //!
 //! It lives in a session of its own, where a terminal's Ctrl-C does not reach it or the programs.
@@ -25,8 +25,11 @@ mod sys;
 use core::arch::naked_asm;
 
 use abi::{EINVAL, Errno};
-use protocol::{FLOOR, MESSAGE_LIMIT, READY, RUN, Reply, Request, SOCKET, STRINGS_LIMIT, Step};
+use protocol::{FLOOR, MESSAGE_LIMIT, READY, RUN, Reply, Request, STRINGS_LIMIT, Step};
 use run::{Failure, Pointers, Program};
+
+/// The connection to gosurvey is standard input.
+const SOCKET: i32 = 0;
 
 /// All memory the launcher has besides its stack. Pages that no request reaches stay untouched.
 static mut MESSAGE: [u8; MESSAGE_LIMIT] = [0; MESSAGE_LIMIT];
@@ -43,8 +46,9 @@ unsafe extern "C" fn _start() -> ! {
 }
 
 extern "C" fn main() -> ! {
+    let (message, pointers) = (&raw mut MESSAGE, &raw mut POINTERS);
     // SAFETY: the process has one thread and `main` is entered once; signal handlers use neither.
-    let (message, pointers) = unsafe { (&mut *(&raw mut MESSAGE), &mut *(&raw mut POINTERS)) };
+    let (message, pointers) = unsafe { (&mut *message, &mut *pointers) };
     match set_up() {
         Ok(()) => send(Reply { verdict: READY, ..Reply::default() }),
         Err(errno) => {

@@ -7,15 +7,13 @@
 //!     ── Reply ENDED or FAILED, after everything of the run is gone ────────────▶
 //! ```
 //!
-//! The carrier is a Unix socket of type `SOCK_SEQPACKET`, so a message is one packet. Numbers are
+//! The carrier is a Unix socket of type `SOCK_SEQPACKET`, so a message is one packet; the launcher's
+//! end is its standard input. Numbers are
 //! 64 bits in the machine's own byte order: both ends run on the same machine, from one build.
 //!
 //! After a `RUN` request's fixed part come strings, each ended by a NUL byte: the working directory, the
 //! program's path, the arguments (the first is the program's own name), the environment
 //! (`NAME=value`). The descriptors become the program's standard input, output and error.
-
-/// The launcher's end of the socket is its standard input.
-pub const SOCKET: i32 = 0;
 
 /// The longest request in bytes; a longer one is refused before it is sent.
 pub const MESSAGE_LIMIT: usize = 128 * 1024;

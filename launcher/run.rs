@@ -226,7 +226,7 @@ fn kill_children() -> Result<(), Errno> {
         match byte {
             // A number is complete only with the space after it: one cut off at the end of the
             // buffer is somebody else's.
-            b' ' => {
+            b' ' if child > 0 => {
                 outcome = sys::kill(child, SIGKILL).or(outcome);
                 child = 0;
             }

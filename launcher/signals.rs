@@ -5,8 +5,7 @@
 use core::sync::atomic::{AtomicBool, AtomicI32, Ordering::SeqCst};
 
 use crate::abi::*;
-use crate::protocol::SOCKET;
-use crate::sys;
+use crate::{SOCKET, sys};
 
 /// The measured program while it may be signalled: from its start until it is reaped. Else 0.
 static PROGRAM: AtomicI32 = AtomicI32::new(0);

@@ -26,10 +26,11 @@ pub struct Measurement {
     ///
     /// Since Linux 6.2 the kernel keeps this count per CPU and in batches: the value moves in steps
     /// (128 KiB on a small machine, more with many CPUs), may fall short of the truth by a few
-    /// such steps, and may be 0 for a tiny program. It is never below `rss_floor_kib`.
+    /// such steps, and may be 0 for a tiny program.
     pub max_rss_kib: u64,
-    /// The peak that a process which does nothing shows when started the same way, which is the
-    /// least that `max_rss_kib` can be. A value at the floor means "at most this".
+    /// The peak that a process which does nothing shows when started the same way, so the least
+    /// that `max_rss_kib` can be, but for that coarseness; 0 if the kernel's count does not reach
+    /// so low. A `max_rss_kib` at the floor means "at most this".
     pub rss_floor_kib: u64,
     /// Page faults served without reading from disk.
     pub minor_faults: u64,

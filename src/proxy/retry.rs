@@ -1,0 +1,101 @@
+//! When a request is worth making again, and after how long.
+
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+/// How often a request that failed for a passing reason is made, and the waits between.
+///
+/// The waits double from `first_wait` and are cut short by up to a half at random, so that a
+/// hundred cluster nodes turned away at the same moment do not all come back at the same moment.
+/// A server's own `Retry-After` is used instead where it gives one; neither exceeds `longest_wait`.
+#[derive(Clone, Copy, Debug)]
+pub struct RetryPolicy {
+    /// How often a request is made at most, the first time included.
+    pub attempts: u32,
+    pub first_wait: Duration,
+    pub longest_wait: Duration,
+}
+
+impl RetryPolicy {
+    /// Asks once and takes the answer.
+    pub const ONCE: RetryPolicy =
+        RetryPolicy { attempts: 1, first_wait: Duration::ZERO, longest_wait: Duration::ZERO };
+
+    /// How long to wait after the failure of attempt number `attempt`, counted from 1;
+    /// `None` if that was the last.
+    pub(super) fn wait_after(&self, attempt: u32, asked: Option<Duration>) -> Option<Duration> {
+        if attempt >= self.attempts {
+            return None;
+        }
+        let wait = asked.unwrap_or_else(|| {
+            let doubled = 2_u32.saturating_pow(attempt.saturating_sub(1));
+            self.first_wait.saturating_mul(doubled).mul_f64(1.0 - random_fraction() / 2.0)
+        });
+        Some(wait.min(self.longest_wait))
+    }
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        RetryPolicy {
+            attempts: 4,
+            first_wait: Duration::from_millis(500),
+            longest_wait: Duration::from_secs(30),
+        }
+    }
+}
+
+/// Reads a `Retry-After` header: seconds, or the date from which to try again.
+///
+/// Source: RFC 9110, section 10.2.3.
+pub(super) fn retry_after(header: &str, now: Timestamp) -> Option<Duration> {
+    let header = header.trim();
+    if let Ok(seconds) = header.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = jiff::fmt::rfc2822::parse(header).ok()?.timestamp();
+    Some(Duration::try_from(date.duration_since(now)).unwrap_or_default())
+}
+
+/// A number in `0.0..1.0` that differs from call to call and from process to process.
+fn random_fraction() -> f64 {
+    // Each `RandomState` carries other keys, seeded by the operating system.
+    let bits = RandomState::new().hash_one(()) >> 11;
+    bits as f64 / (1_u64 << 53) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_and_stay_between_half_and_whole() {
+        let policy = RetryPolicy { attempts: 5, ..RetryPolicy::default() };
+        for (attempt, longest_ms) in [(1, 500), (2, 1000), (3, 2000), (4, 4000)] {
+            let wait = policy.wait_after(attempt, None).unwrap().as_millis();
+            assert!((longest_ms / 2..=longest_ms).contains(&wait), "{attempt}: {wait} ms");
+        }
+        assert_eq!(policy.wait_after(5, None), None);
+    }
+
+    #[test]
+    fn a_server_may_ask_for_a_wait_but_not_for_a_long_one() {
+        let policy = RetryPolicy::default();
+        let asked = |seconds| policy.wait_after(1, Some(Duration::from_secs(seconds))).unwrap();
+        assert_eq!(asked(7).as_secs(), 7);
+        assert_eq!(asked(86_400), policy.longest_wait);
+    }
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        let now: Timestamp = "2015-10-21T07:27:50Z".parse().unwrap();
+        let seconds = |header| retry_after(header, now).map(|d| d.as_secs());
+        assert_eq!(seconds("120"), Some(120));
+        assert_eq!(seconds("Wed, 21 Oct 2015 07:28:00 GMT"), Some(10));
+        assert_eq!(seconds("Wed, 21 Oct 2015 07:00:00 GMT"), Some(0), "a date gone by");
+        assert_eq!(seconds("-1"), None);
+        assert_eq!(seconds("soon"), None);
+    }
+}

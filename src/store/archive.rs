@@ -1,0 +1,223 @@
+//! A module zip, looked through before anything of it is written.
+//!
+//! What is checked, hashed and written are the same bytes under the same names, read once, by one
+//! reader, through the central directory. A file that another reader could understand in another way
+//! (two entries of a name, overlaps, bytes before or after, headers that disagree) is refused.
+//!
+//! Source of the rules: <https://go.dev/ref/mod#zip-files>; stricter where no toolchain needs the
+//! freedom (no folders, no links, no 64-bit extension, which 500 MiB never call for).
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+
+use sha2::{Digest, Sha256};
+use zip::CompressionMethod;
+use zip::read::{ArchiveOffset, Config, ZipArchive, ZipFileEntry};
+use zip::result::ZipError;
+
+use crate::module::{EntryError, check_entries, limits};
+
+/// The size of the pieces in which files are unpacked, in bytes.
+const PIECE_BYTES: usize = 64 * 1024;
+/// The directory of the largest toolchain is below 2 MiB; this bounds what is held in memory.
+const DIRECTORY_BYTES: u64 = 32 << 20;
+
+/// Why a file is not a module zip that may be unpacked.
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    /// The file as a whole.
+    #[error("not a module zip: {0}")]
+    Shape(String),
+    /// The name of an entry.
+    #[error(transparent)]
+    Name(#[from] EntryError),
+    /// Anything else about an entry.
+    #[error("zip entry {entry:?}: {reason}")]
+    Entry { entry: String, reason: String },
+    /// The file could not be read.
+    #[error("cannot read the downloaded zip")]
+    Read(#[source] io::Error),
+    /// What was unpacked could not be written.
+    #[error("cannot write the unpacked file")]
+    Write(#[source] io::Error),
+}
+
+/// A zip whose shape, names, types and declared sizes are those of a module.
+///
+/// Contents are checked as they are read, in [`Archive::copy`].
+pub struct Archive {
+    zip: ZipArchive<BufReader<File>>,
+    entries: Vec<Entry>,
+}
+
+/// One file of the zip.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The full name, with the module's prefix.
+    pub name: String,
+    /// The declared size, unpacked, in bytes.
+    pub size_bytes: u64,
+}
+
+impl Archive {
+    /// Looks a zip through; every name must begin with `prefix`.
+    ///
+    /// # Errors
+    ///
+    /// [`ArchiveError`] for the first rule found broken.
+    pub fn open(mut file: File, prefix: &str) -> Result<Self, ArchiveError> {
+        let entry_count = check_end(&mut file)?;
+        let config = Config { archive_offset: ArchiveOffset::Known(0) };
+        let mut zip = ZipArchive::with_config(config, BufReader::new(file)).map_err(shape_error)?;
+        if zip.len() as u64 != entry_count {
+            let found = zip.len();
+            return Err(shape(format!("{entry_count} entries have only {found} names")));
+        }
+        let entries = read_directory(&zip)?;
+        check_entries(prefix, entries.iter().map(|entry| entry.name.as_str()))?;
+        zip.validate_header_consistency().map_err(shape_error)?;
+        Ok(Archive { zip, entries })
+    }
+
+    /// The files, in the order of the central directory.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Unpacks the file at `place` in [`Archive::entries`] into `into` and returns the SHA-256 of
+    /// what was written.
+    ///
+    /// # Errors
+    ///
+    /// If the content is damaged, or longer or shorter than declared; at most the declared size has
+    /// been written by then.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such entry.
+    pub fn copy(&mut self, place: usize, into: &mut dyn Write) -> Result<[u8; 32], ArchiveError> {
+        let entry = &self.entries[place];
+        let damaged = |reason| ArchiveError::Entry { entry: entry.name.clone(), reason };
+        let mut content = self.zip.by_index(place).map_err(|e| damaged(e.to_string()))?;
+        let mut hash = Sha256::new();
+        let mut done = 0_u64;
+        let mut piece = vec![0; PIECE_BYTES];
+        loop {
+            let count = match content.read(&mut piece) {
+                Ok(0) => break,
+                Ok(count) => count,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                Err(e) => return Err(damaged(e.to_string())),
+            };
+            done += count as u64;
+            if done > entry.size_bytes {
+                let declared = entry.size_bytes;
+                return Err(damaged(format!("unpacks to more than the {declared} bytes declared")));
+            }
+            hash.update(&piece[..count]);
+            into.write_all(&piece[..count]).map_err(ArchiveError::Write)?;
+        }
+        if done != entry.size_bytes {
+            let declared = entry.size_bytes;
+            return Err(damaged(format!("unpacks to {done} bytes, {declared} declared")));
+        }
+        Ok(hash.finalize().into())
+    }
+}
+
+/// Checks the record at the very end of the file and returns the number of entries it announces.
+///
+/// The reader underneath would also search for the record further up; after this check it is where
+/// that search begins, and its directory lies right before it.
+fn check_end(file: &mut File) -> Result<u64, ArchiveError> {
+    const END_BYTES: u64 = 22;
+    let length = file.seek(SeekFrom::End(0)).map_err(ArchiveError::Read)?;
+    if length > limits::ZIP_BYTES {
+        return Err(shape(format!("{length} bytes, over the limit of {}", limits::ZIP_BYTES)));
+    }
+    if length < END_BYTES {
+        return Err(shape(format!("only {length} bytes")));
+    }
+    let mut end = [0; END_BYTES as usize];
+    file.seek(SeekFrom::Start(length - END_BYTES)).map_err(ArchiveError::Read)?;
+    file.read_exact(&mut end).map_err(ArchiveError::Read)?;
+    if !end.starts_with(b"PK\x05\x06") {
+        return Err(shape("it does not end with the end record of a zip".to_owned()));
+    }
+    let u16_at = |at: usize| u64::from(u16::from_le_bytes([end[at], end[at + 1]]));
+    let u32_at = |at: usize| u16_at(at) | u16_at(at + 2) << 16;
+    let (disk, directory_disk) = (u16_at(4), u16_at(6));
+    let (entries_here, entry_count) = (u16_at(8), u16_at(10));
+    let (directory_bytes, directory_start) = (u32_at(12), u32_at(16));
+    let comment_bytes = u16_at(20);
+    if disk != 0 || directory_disk != 0 || entries_here != entry_count {
+        return Err(shape("it is spread over several disks".to_owned()));
+    }
+    if comment_bytes != 0 {
+        return Err(shape("it has a comment, which could hide another zip".to_owned()));
+    }
+    if entry_count >= 0xffff || entry_count as usize > limits::ZIP_ENTRIES {
+        return Err(shape(format!("{entry_count} entries or more")));
+    }
+    if directory_bytes > DIRECTORY_BYTES {
+        return Err(shape(format!("a directory of {directory_bytes} bytes")));
+    }
+    if directory_start + directory_bytes + END_BYTES != length {
+        return Err(shape("bytes before the first entry or after the directory".to_owned()));
+    }
+    Ok(entry_count)
+}
+
+fn read_directory(zip: &ZipArchive<BufReader<File>>) -> Result<Vec<Entry>, ArchiveError> {
+    let mut entries = Vec::with_capacity(zip.len());
+    let mut total_bytes = 0_u64;
+    for place in 0..zip.len() {
+        let entry = read_entry(&zip.by_index_data(place).map_err(shape_error)?)?;
+        total_bytes = total_bytes.saturating_add(entry.size_bytes);
+        if total_bytes > limits::UNPACKED_BYTES {
+            let limit = limits::UNPACKED_BYTES;
+            return Err(shape(format!("its files have more than {limit} bytes together")));
+        }
+        entries.push(entry);
+    }
+    Ok(entries)
+}
+
+fn read_entry(entry: &ZipFileEntry<'_>) -> Result<Entry, ArchiveError> {
+    let refused = |reason: &str| ArchiveError::Entry {
+        entry: String::from_utf8_lossy(entry.name_raw()).into_owned(),
+        reason: reason.to_owned(),
+    };
+    let Ok(name) = str::from_utf8(entry.name_raw()) else {
+        return Err(refused("the name is not UTF-8"));
+    };
+    if entry.encrypted() {
+        return Err(refused("it is encrypted"));
+    }
+    if !matches!(entry.compression(), CompressionMethod::Stored | CompressionMethod::Deflated) {
+        return Err(refused("the compression is neither stored nor deflate"));
+    }
+    // The upper half of the attributes is a Unix mode, zero where the writer knew none.
+    let mode = entry.external_attributes() >> 16;
+    let (file_type, special_bits) = (mode & 0o170_000, mode & 0o7_000);
+    if !matches!(file_type, 0 | 0o100_000) || special_bits != 0 {
+        return Err(refused("it is not a regular file"));
+    }
+    Ok(Entry { name: name.to_owned(), size_bytes: entry.size() })
+}
+
+fn shape(reason: String) -> ArchiveError {
+    ArchiveError::Shape(reason)
+}
+
+fn shape_error(error: ZipError) -> ArchiveError {
+    match error {
+        ZipError::Io(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
+            ArchiveError::Read(error)
+        }
+        error => shape(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

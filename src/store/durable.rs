@@ -1,0 +1,101 @@
+//! Files that are whole or not there: written under a private name, flushed, then renamed.
+
+use std::fs::{Permissions, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use fs_err::File;
+use tempfile::NamedTempFile;
+
+/// Writes `bytes` to `path`, replacing what is there; readers see the old content or the new.
+///
+/// The folder of `path` is made if need be. `mode` holds whatever the umask is.
+///
+/// # Errors
+///
+/// If the folder or the file cannot be written; the old content is then untouched.
+pub fn write_file(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let folder = folder_of(path);
+    fs_err::create_dir_all(folder)?;
+    let mut file = private_file(folder)?;
+    file.write_all(bytes)?;
+    persist(file, path, mode)
+}
+
+/// Makes a file in `folder` that nobody else knows of and that vanishes unless it is kept.
+///
+/// # Errors
+///
+/// If the folder cannot be written.
+pub fn private_file(folder: &Path) -> io::Result<NamedTempFile> {
+    tempfile::Builder::new().prefix(".tmp-").tempfile_in(folder)
+}
+
+/// Gives a private file its mode and its name, in the folder in which it was made.
+///
+/// # Errors
+///
+/// If it cannot be flushed or renamed; nothing is left of it then.
+pub fn persist(file: NamedTempFile, path: &Path, mode: u32) -> io::Result<()> {
+    file.as_file().set_permissions(Permissions::from_mode(mode))?;
+    file.as_file().sync_all()?;
+    file.persist(path)
+        .map_err(|e| io::Error::new(e.error.kind(), format!("{}: {}", path.display(), e.error)))?;
+    sync_folder(folder_of(path))
+}
+
+/// Flushes a folder, so that a name just given in it outlives a crash.
+///
+/// # Errors
+///
+/// If the folder cannot be opened or flushed.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Flushes the whole file system that `path` is on.
+///
+/// A tree of ten thousand files is flushed sooner at once than one by one.
+///
+/// # Errors
+///
+/// If `path` cannot be opened or the system reports a failed write.
+pub fn sync_file_system(path: &Path) -> io::Result<()> {
+    nix::unistd::syncfs(File::open(path)?.file()).map_err(io::Error::from)
+}
+
+/// A lock between processes, and between threads of one, that ends with its holder however it ends.
+#[derive(Debug)]
+pub struct FolderLock {
+    _file: File,
+}
+
+impl FolderLock {
+    /// Waits until nobody else holds the lock at `path`, a file that is made if need be and stays.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be made or the file system has no locks.
+    pub fn acquire(path: &Path) -> io::Result<Self> {
+        fs_err::create_dir_all(folder_of(path))?;
+        let file =
+            fs_err::OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                log::info!("waiting for another gosurvey that holds {}", path.display());
+                file.file().lock()?;
+            }
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        Ok(FolderLock { _file: file })
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}

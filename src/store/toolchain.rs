@@ -1,0 +1,147 @@
+//! An installed toolchain and what is known of where it came from.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use crate::module::TreeDigest;
+use crate::platform::Platform;
+use crate::release::Release;
+use crate::sumdb::Proof;
+
+/// A GOROOT of one release for one platform.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Toolchain {
+    pub release: Release,
+    pub platform: Platform,
+    /// The GOROOT.
+    pub root: PathBuf,
+    pub evidence: Evidence,
+}
+
+/// Why a toolchain is believed to be the release it says it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// A checksum database vouches for the tree.
+    Proven(Proven),
+    /// Nothing does: the GOROOT was given by its path.
+    Unproven,
+}
+
+/// A tree and the record of a checksum database that names its digest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proven {
+    /// The digest of the tree, computed when it was installed and equal to the one in the record.
+    pub h1: TreeDigest,
+    /// The URL of the zip.
+    pub source: String,
+    /// The name of the checksum database.
+    pub database: String,
+    /// The number of the record in the database.
+    pub record_id: u64,
+    /// The number of records below the signed head in which the record was found.
+    pub tree_size: u64,
+    /// The root hash of that head, in base64 as in the signed note.
+    pub tree_root: String,
+}
+
+impl Proven {
+    pub(super) fn new(proof: Proof, source: String) -> Self {
+        Proven {
+            h1: proof.h1,
+            source,
+            database: proof.database,
+            record_id: proof.record_id,
+            tree_size: proof.tree_size,
+            tree_root: proof.root,
+        }
+    }
+}
+
+impl Toolchain {
+    /// Takes a GOROOT by its path. Nothing proves what is in it.
+    ///
+    /// # Errors
+    ///
+    /// If the folder is no GOROOT: no `bin/go`, no `src`, or no `VERSION` that begins with a release.
+    pub fn from_goroot(root: &Path) -> anyhow::Result<Self> {
+        let goroot = Goroot::read(root)?;
+        Ok(Toolchain {
+            release: goroot.release,
+            platform: goroot.platform,
+            root: goroot.root,
+            evidence: Evidence::Unproven,
+        })
+    }
+
+    /// The go command.
+    pub fn go(&self) -> PathBuf {
+        self.root.join("bin/go")
+    }
+}
+
+/// A folder that looks like a GOROOT, and what its files say of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Goroot {
+    /// The folder, as an absolute path.
+    pub root: PathBuf,
+    pub release: Release,
+    pub platform: Platform,
+}
+
+impl Goroot {
+    /// Looks at a folder: release from the first line of `VERSION`, platform from `pkg/tool`.
+    ///
+    /// # Errors
+    ///
+    /// If the folder does not look like a GOROOT.
+    pub fn read(root: &Path) -> anyhow::Result<Self> {
+        let shown = root.display();
+        let root = fs_err::canonicalize(root).with_context(|| format!("no GOROOT at {shown}"))?;
+        for (part, is_there) in
+            [("bin/go", root.join("bin/go").is_file()), ("src", root.join("src").is_dir())]
+        {
+            if !is_there {
+                bail!("{shown} is not a GOROOT: it has no {part}");
+            }
+        }
+        let release = read_release(&root)?;
+        let platform = read_platform(&root)?;
+        Ok(Goroot { root, release, platform })
+    }
+}
+
+fn read_release(root: &Path) -> anyhow::Result<Release> {
+    let path = root.join("VERSION");
+    let version = fs_err::read_to_string(&path).context(
+        "a GOROOT of a release has a VERSION file; one built from the repository has not",
+    )?;
+    let first = version.split_whitespace().next().unwrap_or_default();
+    let release = first.strip_prefix("go").and_then(|version| version.parse().ok());
+    release.with_context(|| {
+        let line = version.lines().next().unwrap_or_default();
+        format!("{} begins with {line:?}; expected a release such as go1.27.1", path.display())
+    })
+}
+
+/// Finds the platform by the folder of the tools, `pkg/tool/linux_amd64`: the host's if the tree has
+/// tools for it, else the only one there.
+fn read_platform(root: &Path) -> anyhow::Result<Platform> {
+    let folder = root.join("pkg/tool");
+    let mut platforms = Vec::new();
+    for entry in fs_err::read_dir(&folder)? {
+        let name = entry?.file_name();
+        if let Some((os, arch)) = name.to_str().and_then(|name| name.split_once('_')) {
+            platforms.push(Platform { os: os.to_owned(), arch: arch.to_owned() });
+        }
+    }
+    let host = Platform::host();
+    if platforms.contains(&host) {
+        return Ok(host);
+    }
+    match platforms.as_slice() {
+        [only] => Ok(only.clone()),
+        [] => bail!("{} has no folder like linux_amd64", folder.display()),
+        _ => bail!("{} has tools for several platforms, none of them {host}", folder.display()),
+    }
+}
