@@ -30,6 +30,7 @@ const OPTIONS: &[&str] = &[
 ];
 
 fn main() {
+    name_commit();
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=launcher");
     let (system, machine) = (variable("CARGO_CFG_TARGET_OS"), variable("CARGO_CFG_TARGET_ARCH"));
@@ -64,6 +65,25 @@ fn compile_launcher(output: &Path) {
         }
         Err(error) => println!("cargo::error=cannot run {compiler:?}: {error}"),
     }
+}
+
+/// Tells the code which commit it is: a survey records it. Outside a checkout it is `unknown`.
+fn name_commit() {
+    for file in ["HEAD", "index"] {
+        // The index changes with every commit and checkout, HEAD only with the branch.
+        if Path::new(".git").join(file).exists() {
+            println!("cargo::rerun-if-changed=.git/{file}");
+        }
+    }
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").args(arguments).output().ok()?;
+        let text = String::from_utf8(output.stdout).ok()?;
+        output.status.success().then(|| text.trim().to_owned())
+    };
+    let commit = git(&["rev-parse", "HEAD"]).unwrap_or_else(|| "unknown".to_owned());
+    let is_dirty = git(&["status", "--porcelain", "--", "src", "launcher", "Cargo.lock"])
+        .is_some_and(|changes| !changes.is_empty());
+    println!("cargo::rustc-env=GOSURVEY_COMMIT={commit}{}", if is_dirty { "+changes" } else { "" });
 }
 
 fn variable(name: &str) -> String {

@@ -61,7 +61,7 @@ fn assignment(name: &str, value: &str) -> String {
 }
 
 /// Quotes a word for the shell, if it needs that.
-fn quoted(word: &OsStr) -> String {
+pub fn quoted(word: &OsStr) -> String {
     match word.to_str() {
         Some(text) if !text.is_empty() && text.chars().all(is_plain) => text.to_owned(),
         Some(text) if !text.chars().any(char::is_control) => {

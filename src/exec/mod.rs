@@ -36,7 +36,7 @@ pub mod scripted;
 #[path = "../../launcher/protocol.rs"]
 mod protocol;
 
-pub use command::{Command, Stdin};
+pub use command::{Command, Stdin, quoted};
 pub use error::ExecError;
 pub use launcher::{Launcher, launcher_sha256};
 pub use output::Output;

@@ -1,8 +1,10 @@
 //! The process that writes a survey.
 
 use super::atomic::{flush_names, replace};
-use super::{HOST, JournalError, PLAN, Survey, TornRow, read, whole_lines};
-use crate::record::{BuildRow, CheckRow, Host, Plan, RunRow, Table, ToolchainRow, header, line};
+use super::{HOST, JournalError, PLAN, TornRow, read, whole_lines};
+use crate::record::{
+    BuildRow, CheckRow, Host, Plan, RunRow, Survey, Table, ToolchainRow, header, line,
+};
 use fs_err as fs;
 use std::collections::BTreeMap;
 use std::fs::TryLockError;
@@ -45,22 +47,22 @@ impl Journal {
 
     /// Takes up a survey where it was left, and gives what it holds.
     ///
-    /// Rows that were cut short are cut off their files; [`Survey::torn`] names them.
+    /// Rows that were cut short are cut off their files, and given beside it.
     ///
     /// # Errors
     ///
     /// [`JournalError`] naming the file and the line, as [`read`]; [`JournalError::Locked`] if
     /// another process is at it. Then nothing was changed.
-    pub fn open(dir: &Path) -> Result<(Self, Survey), JournalError> {
+    pub fn open(dir: &Path) -> Result<(Self, Survey, Vec<TornRow>), JournalError> {
         if !dir.join(PLAN).exists() {
             return Err(JournalError::Missing { dir: dir.to_owned() });
         }
         let lock = lock(dir)?;
-        let survey = read(dir)?;
-        for TornRow { file, .. } in &survey.torn {
+        let (survey, torn) = read(dir)?;
+        for TornRow { file, .. } in &torn {
             cut_torn_row(&dir.join(file))?;
         }
-        Ok((Journal { dir: dir.to_owned(), tables: BTreeMap::new(), _lock: lock }, survey))
+        Ok((Journal { dir: dir.to_owned(), tables: BTreeMap::new(), _lock: lock }, survey, torn))
     }
 
     /// The survey's folder.

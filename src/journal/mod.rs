@@ -20,25 +20,10 @@ mod atomic;
 pub use append::Journal;
 pub use atomic::write_report;
 
-use crate::record::{
-    BuildRow, CheckRow, Host, Plan, PlanError, RunRow, Table, TableError, ToolchainRow,
-};
+use crate::record::{Host, Plan, PlanError, Survey, Table, TableError};
 use fs_err as fs;
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// What a survey's folder holds.
-#[derive(Clone, Debug)]
-pub struct Survey {
-    pub plan: Plan,
-    pub host: Host,
-    pub toolchains: Vec<ToolchainRow>,
-    pub builds: Vec<BuildRow>,
-    pub checks: Vec<CheckRow>,
-    pub runs: Vec<RunRow>,
-    /// Beginnings of rows found at the ends of files; they count as never written.
-    pub torn: Vec<TornRow>,
-}
 
 /// The beginning of a row whose writing was cut short.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -112,21 +97,23 @@ pub fn exists(dir: &Path) -> bool {
 
 /// Reads a survey without changing or locking anything, also while another process appends to it.
 ///
+/// Beginnings of rows found at the ends of files are given beside it; they count as never written.
+///
 /// # Errors
 ///
 /// [`JournalError`] naming the file and the line, if there is no survey or a file of it is not
 /// what it should be.
-pub fn read(dir: &Path) -> Result<Survey, JournalError> {
+pub fn read(dir: &Path) -> Result<(Survey, Vec<TornRow>), JournalError> {
     let mut torn = Vec::new();
-    Ok(Survey {
+    let survey = Survey {
         plan: read_plan(dir)?,
         host: read_host(dir)?,
         toolchains: read_rows(dir, &mut torn)?,
         builds: read_rows(dir, &mut torn)?,
         checks: read_rows(dir, &mut torn)?,
         runs: read_rows(dir, &mut torn)?,
-        torn,
-    })
+    };
+    Ok((survey, torn))
 }
 
 fn read_plan(dir: &Path) -> Result<Plan, JournalError> {

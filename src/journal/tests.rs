@@ -95,15 +95,15 @@ fn error<T>(result: Result<T, JournalError>) -> JournalError {
 #[test]
 fn what_is_written_is_read_again() {
     let dir = survey(&[run_row(1)]);
-    let (mut journal, survey) = Journal::open(dir.path()).unwrap();
+    let (mut journal, survey, torn) = Journal::open(dir.path()).unwrap();
     assert_eq!((survey.plan, survey.host, survey.runs.len()), (plan(), host(), 1));
     journal.append(&run_row(2)).unwrap();
     journal.append(&build_row("go1.21.13")).unwrap();
     journal.append(&run_row(3)).unwrap();
-    let survey = read(dir.path()).unwrap();
+    let (survey, torn) = read(dir.path()).unwrap();
     assert_eq!(survey.runs, [run_row(1), run_row(2), run_row(3)]);
     assert_eq!(survey.builds, [build_row("go1.21.13")]);
-    assert!(survey.toolchains.is_empty() && survey.checks.is_empty() && survey.torn.is_empty());
+    assert!(survey.toolchains.is_empty() && survey.checks.is_empty() && torn.is_empty());
     assert!(exists(dir.path()));
 }
 
@@ -117,13 +117,13 @@ fn a_table_is_its_header_and_its_lines_and_nothing_else() {
 #[test]
 fn a_row_is_one_line_whatever_its_texts_hold() {
     let dir = survey(&[]);
-    let (mut journal, _) = Journal::open(dir.path()).unwrap();
+    let (mut journal, _, _) = Journal::open(dir.path()).unwrap();
     let row = BuildRow { error: "a, \"b\"\r\nc\n\nd\n".into(), ..build_row("go1.2.2") };
     journal.append(&row).unwrap();
     journal.append(&build_row("go1.27.1")).unwrap();
     let text = fs::read_to_string(dir.path().join("builds.csv")).unwrap();
     assert_eq!(text.lines().count(), 3);
-    let builds = read(dir.path()).unwrap().builds;
+    let builds = read(dir.path()).unwrap().0.builds;
     assert_eq!(builds[0].error, "a, \"b\"  c  d ");
     assert_eq!(builds[1], build_row("go1.27.1"));
 }
@@ -152,7 +152,7 @@ fn a_start_that_was_killed_before_the_plan_was_written_leaves_no_survey() {
 #[test]
 fn one_process_at_a_time_writes() {
     let dir = survey(&[]);
-    let (journal, _) = Journal::open(dir.path()).unwrap();
+    let (journal, _, _) = Journal::open(dir.path()).unwrap();
     let error = error(Journal::open(dir.path())).to_string();
     assert_eq!(error, format!("another gosurvey is working on {}", dir.path().display()));
     assert!(read(dir.path()).is_ok(), "reading needs no lock");
@@ -175,12 +175,12 @@ fn a_torn_row_is_cut_off_and_told() {
     let whole = fs::read(&file).unwrap();
     fs::write(&file, &whole[..whole.len() - 9]).unwrap();
 
-    let seen = read(dir.path()).unwrap();
+    let (_, seen) = read(dir.path()).unwrap();
     assert_eq!(seen.runs, [run_row(1)]);
     assert_eq!(fs::read(&file).unwrap().len(), whole.len() - 9, "reading changes nothing");
 
-    let (mut journal, survey) = Journal::open(dir.path()).unwrap();
-    let warning = survey.torn[0].to_string();
+    let (mut journal, survey, torn) = Journal::open(dir.path()).unwrap();
+    let warning = torn[0].to_string();
     assert!(
         warning.starts_with("runs.csv, line 3: the last row was cut short by a crash and is dropped: \"1,2,go1.21.13,"),
         "{warning}"
@@ -207,7 +207,7 @@ fn a_table_of_other_columns_is_not_appended_to() {
     let text = fs::read_to_string(&file).unwrap().replace("binary_sha256", "binary_sha256,newer");
     let text = text.replace(",cd\n", ",cd,1\n");
     fs::write(&file, &text).unwrap();
-    let (mut journal, survey) = Journal::open(dir.path()).unwrap();
+    let (mut journal, survey, torn) = Journal::open(dir.path()).unwrap();
     assert_eq!(survey.runs, [run_row(1)], "columns of a later version are passed over");
     let error = error(journal.append(&run_row(2)));
     assert!(matches!(error, JournalError::Header { .. }), "{error}");
@@ -259,14 +259,14 @@ fn a_file_cut_anywhere_resumes_with_exactly_its_whole_rows() {
         fs::write(&file, &whole[..length]).unwrap();
         let newlines = whole[..length].iter().filter(|byte| **byte == b'\n').count();
         let complete = newlines.saturating_sub(1);
-        let (mut journal, survey) = Journal::open(dir.path()).unwrap();
+        let (mut journal, survey, torn) = Journal::open(dir.path()).unwrap();
         assert_eq!(survey.runs, rows[..complete], "cut to {length} bytes");
         let torn = length > 0 && whole[length - 1] != b'\n';
-        assert_eq!(survey.torn.len(), usize::from(torn), "cut to {length} bytes");
+        assert_eq!(torn.len(), usize::from(torn), "cut to {length} bytes");
         if let Some(next) = rows.get(complete) {
             journal.append(next).unwrap();
         }
-        let rows_now = read(dir.path()).unwrap().runs;
+        let rows_now = read(dir.path()).unwrap().0.runs;
         assert_eq!(rows_now, rows[..rows.len().min(complete + 1)], "cut to {length} bytes");
     }
 }
@@ -282,7 +282,7 @@ proptest! {
         let rows: Vec<BuildRow> =
             texts.iter().map(|text| BuildRow { error: text.clone(), ..build_row("v") }).collect();
         let dir = survey(&[]);
-        let (mut journal, _) = Journal::open(dir.path()).unwrap();
+        let (mut journal, _, _) = Journal::open(dir.path()).unwrap();
         rows.iter().for_each(|row| journal.append(row).unwrap());
         drop(journal);
         let file = dir.path().join("builds.csv");
@@ -290,7 +290,7 @@ proptest! {
         let length = (whole.len() as f64 * cut) as usize;
         fs::write(&file, &whole[..length]).unwrap();
 
-        let (mut journal, survey) = Journal::open(dir.path()).unwrap();
+        let (mut journal, survey, torn) = Journal::open(dir.path()).unwrap();
         let complete = survey.builds.len();
         prop_assert_eq!(complete, whole[..length].iter().filter(|b| **b == b'\n').count().saturating_sub(1));
         rows[complete..].iter().for_each(|row| journal.append(row).unwrap());

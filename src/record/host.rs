@@ -38,7 +38,7 @@ pub struct Host {
     pub c_library: Option<String>,
     /// The file system that holds the store.
     pub disk: Option<MountedDisk>,
-    /// Whether the page cache can be dropped between rounds; the reason if not.
+    /// Whether the page cache can be dropped between rounds: `yes`, or `no: ` and why not.
     pub drops_page_cache: Option<String>,
 }
 
@@ -52,6 +52,11 @@ pub struct MountedDisk {
 impl Host {
     /// The schema this program writes.
     pub const SCHEMA: u32 = 1;
+
+    /// Whether the page cache is dropped between rounds.
+    pub fn page_cache_is_dropped(&self) -> bool {
+        self.drops_page_cache.as_deref() == Some("yes")
+    }
 
     /// What makes `other` another machine than `self`, as sentences; rows of two machines are
     /// never mixed in one survey.
@@ -80,6 +85,11 @@ impl Host {
         );
         compare("ASLR", self.aslr.clone(), other.aslr.clone());
         compare("kernel", self.kernel.clone(), other.kernel.clone());
+        compare(
+            "page cache dropped",
+            self.drops_page_cache.clone(),
+            other.drops_page_cache.clone(),
+        );
         compare(
             "memory in KiB",
             self.memory_kib.map(|kib| kib.to_string()),

@@ -5,7 +5,7 @@ mod selection;
 mod variant;
 
 pub use listing::{Listing, ListingError};
-pub use selection::{Selection, SelectionError, Wanted};
+pub use selection::{Selection, SelectionError, Wanted, distinct_toolchains};
 pub use variant::{Setting, ToolchainName, Variant, VariantError, check_goamd64};
 
 use std::fmt;

@@ -3,7 +3,7 @@
 use super::variant::{Setting, local_name};
 use super::{Listing, Minor, Release, ReleaseError, ToolchainName, Variant, VariantError};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// What `--go` names: a comma list of releases (`1.21.13`), minors (`1.23`, meaning its latest
@@ -40,8 +40,6 @@ enum Base {
 pub struct Wanted {
     /// Oldest first, without duplicates; toolchains from disk last, in the order named.
     pub variants: Vec<Variant>,
-    /// The path of each toolchain from disk, by name.
-    pub local: Vec<(String, PathBuf)>,
     /// What was named and is not offered, with the reason.
     pub missing: Vec<(String, String)>,
 }
@@ -78,6 +76,17 @@ impl Selection {
         !self.terms.iter().all(|term| matches!(term.base, Base::Release(_) | Base::Local { .. }))
     }
 
+    /// The toolchains from disk, by name, with their paths.
+    pub fn local(&self) -> Vec<(&str, &Path)> {
+        self.terms
+            .iter()
+            .filter_map(|term| match &term.base {
+                Base::Local { name, path } => Some((name.as_str(), path.as_path())),
+                _ => None,
+            })
+            .collect()
+    }
+
     /// Finds the variants meant; `listing` may be empty if it is not needed.
     pub fn resolve(&self, listing: &Listing) -> Wanted {
         let mut wanted = Wanted::default();
@@ -89,6 +98,17 @@ impl Selection {
     }
 }
 
+/// The toolchains that variants use, each once, in their order.
+pub fn distinct_toolchains(variants: &[Variant]) -> Vec<&ToolchainName> {
+    let mut names: Vec<&ToolchainName> = Vec::new();
+    for variant in variants {
+        if !names.contains(&&variant.toolchain) {
+            names.push(&variant.toolchain);
+        }
+    }
+    names
+}
+
 /// Releases by their order, then toolchains from disk; equal ones stay as they were named.
 fn order(variant: &Variant) -> (bool, Option<&Release>) {
     match &variant.toolchain {
@@ -98,6 +118,11 @@ fn order(variant: &Variant) -> (bool, Option<&Release>) {
 }
 
 impl Wanted {
+    /// The distinct toolchains of the variants, in their order.
+    pub fn toolchains(&self) -> Vec<&ToolchainName> {
+        distinct_toolchains(&self.variants)
+    }
+
     fn add(&mut self, term: &Term, listing: &Listing) {
         match &term.base {
             Base::Release(release) => self.push(release.clone(), term),
@@ -125,12 +150,9 @@ impl Wanted {
                 }
                 between.into_iter().for_each(|release| self.push(release, term));
             }
-            Base::Local { name, path } => {
+            Base::Local { name, .. } => {
                 let toolchain = ToolchainName::Local { name: name.clone() };
                 self.push_variant(Variant { toolchain, settings: term.settings.clone() });
-                if !self.local.iter().any(|(known, _)| known == name) {
-                    self.local.push((name.clone(), path.clone()));
-                }
             }
         }
     }

@@ -270,7 +270,7 @@ mod selections {
         let selection: Selection = "tip+GOGC=off=/opt/go+x,1.21".parse().unwrap();
         let wanted = selection.resolve(&listing(REAL_LIST));
         assert_eq!(wanted.variants[1].to_string(), "tip+GOGC=off");
-        assert_eq!(wanted.local, [("tip".to_owned(), "/opt/go+x".into())]);
+        assert_eq!(selection.local(), [("tip", std::path::Path::new("/opt/go+x"))]);
     }
 
     #[test]

@@ -1,1 +1,23 @@
-//! (being written)
+//! A [`ReportModel`](crate::analysis::ReportModel) as bytes: text for people and for other programs.
+//!
+//! Every report is a projection: the same rows give the same bytes, and nothing is decided here
+//! that `analysis` has not decided. No report reads a clock or a file.
+
+mod changes;
+mod evidence;
+pub mod markdown;
+mod medians;
+mod quantity;
+mod reading;
+mod statement;
+mod summary;
+mod tables;
+
+pub use medians::medians_csv;
+pub use summary::{summary_md, terminal_summary};
+
+/// How wide a text may be: what a terminal of 120 columns shows without wrapping.
+const WIDTH: usize = 118;
+
+#[cfg(test)]
+mod tests;

@@ -72,9 +72,14 @@ impl Store {
         self.root.join("gocache").join(release.to_string())
     }
 
+    /// Where binaries are kept.
+    pub fn binaries(&self) -> PathBuf {
+        self.root.join("binaries")
+    }
+
     /// Where a binary with this SHA-256, in hexadecimal, is kept.
     pub fn binary(&self, sha256: &str) -> PathBuf {
-        self.root.join("binaries").join(sha256)
+        self.binaries().join(sha256)
     }
 
     /// For private folders; what is finished is renamed out of it, into the same file system.

@@ -1,0 +1,502 @@
+use super::*;
+use crate::measurement::Outcome;
+use crate::record::{
+    BuildStatus, Harness, MissingRelease, PlannedSuite, Threads, ToolchainStatus, Verdict,
+};
+use proptest::prelude::*;
+
+/// A survey of three releases, four programs and three rounds in which everything went well.
+pub(crate) fn survey() -> Survey {
+    let variants = ["go1.21.13", "go1.24.11", "go1.27.1"];
+    let programs = ["n-body", "binary-trees", "fasta", "k-nucleotide"];
+    let mut survey = Survey {
+        plan: plan(&variants, &programs, 3),
+        host: host(),
+        toolchains: variants.iter().map(|variant| toolchain(variant)).collect(),
+        builds: Vec::new(),
+        checks: Vec::new(),
+        runs: Vec::new(),
+    };
+    for (v, variant) in variants.iter().enumerate() {
+        for (p, program) in programs.iter().enumerate() {
+            survey.builds.push(build(variant, program, 120_000_000 + 1_000_000 * (v + p) as u64));
+            survey.checks.push(check(variant, program));
+            for round in 1..=3 {
+                survey.runs.push(run(variant, program, round, elapsed_ns(v, p, round)));
+            }
+        }
+    }
+    survey
+}
+
+/// Times that tell something: n-body does not change, binary-trees becomes faster at each step,
+/// fasta is noisy, k-nucleotide becomes a little faster at the end.
+fn elapsed_ns(variant: usize, program: usize, round: u32) -> u64 {
+    let base = [[2_110, 2_112, 2_111], [1_480, 1_210, 980], [702, 688, 711], [1_640, 1_655, 1_590]];
+    let wobble = [[3, -2, 1], [-6, 4, 9], [-52, 61, 4], [8, -7, 2]];
+    let turn = (round as usize + variant) % 3;
+    let ms: i64 = base[program][variant] + wobble[program][turn];
+    ms as u64 * 1_000_000 + 1_234
+}
+
+pub(crate) fn plan(variants: &[&str], programs: &[&str], rounds: u32) -> Plan {
+    let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+    Plan {
+        schema: Plan::SCHEMA,
+        name: "demo".into(),
+        created_at: "2026-11-30T18:00:00Z".parse().unwrap(),
+        command_line: "gosurvey survey --go 1.21,1.24,1.27 --size quick --rounds 3 --name demo"
+            .into(),
+        go: "1.21,1.24,1.27".into(),
+        variants: owned(variants),
+        programs: owned(programs),
+        size: "quick".into(),
+        rounds,
+        seed: 7,
+        sink: "memory".into(),
+        threads: Threads::All,
+        goamd64: "v1".into(),
+        build_repetitions: 3,
+        time_limit_s: 900,
+        suite: PlannedSuite { name: "gosurvey".into(), sha256: "5a".repeat(32) },
+        harness: Harness {
+            version: "0.1.0".into(),
+            commit: "0123456789ab".into(),
+            launcher_sha256: "c4".repeat(32),
+        },
+        missing: Vec::new(),
+    }
+}
+
+pub(crate) fn host() -> Host {
+    Host {
+        schema: Host::SCHEMA,
+        cpu_model: Some("Example CPU @ 2.70GHz".into()),
+        cpus: 4,
+        smt: Some("off".into()),
+        governor: None,
+        transparent_huge_pages: Some("madvise".into()),
+        aslr: Some("2".into()),
+        kernel: Some("6.8.0".into()),
+        kernel_command_line: Some("ro quiet".into()),
+        memory_kib: Some(16_384_000),
+        swap_kib: Some(0),
+        virtualisation: Some("kvm".into()),
+        operating_system: Some("Example Linux 12".into()),
+        c_compiler: Some("cc (Example) 12.2.0".into()),
+        c_library: Some("glibc 2.36".into()),
+        drops_page_cache: Some("yes".into()),
+        ..Host::default()
+    }
+}
+
+pub(crate) fn toolchain(name: &str) -> ToolchainRow {
+    ToolchainRow {
+        toolchain: name.into(),
+        status: ToolchainStatus::Installed,
+        release: name.into(),
+        platform: "linux-amd64".into(),
+        h1: format!("h1:{}=", "Ab3+/".repeat(9).trim_end_matches('/')),
+        source: "https://proxy.example".into(),
+        proof: "proven".into(),
+        database: "sum.golang.org".into(),
+        record_id: Some(24_011_230),
+        tree_size: Some(41_532_118),
+        root: "cm9vdA==".into(),
+        go_version: format!("go version {name} linux/amd64"),
+        error: String::new(),
+    }
+}
+
+pub(crate) fn build(variant: &str, program: &str, ns: u64) -> BuildRow {
+    BuildRow {
+        variant: variant.into(),
+        program: program.into(),
+        status: BuildStatus::Built,
+        source_sha256: "01".into(),
+        patches_sha256: String::new(),
+        tree_sha256: "02".into(),
+        patches: String::new(),
+        binary_sha256: "03".into(),
+        binary_bytes: Some(1_500_000),
+        build_ns: format!("{ns} {} {}", ns + 2_000_000, ns - 1_000_000),
+        first_build_ns: Some(9_000_000_000),
+        environment: "CGO_ENABLED=0".into(),
+        error: String::new(),
+    }
+}
+
+pub(crate) fn check(variant: &str, program: &str) -> CheckRow {
+    CheckRow {
+        variant: variant.into(),
+        program: program.into(),
+        size: "quick".into(),
+        binary_sha256: "03".into(),
+        status: Outcome::Exited(0),
+        sha256: "04".into(),
+        bytes: 26,
+        verdict: Verdict::Matches,
+        first_difference_offset: None,
+        error: String::new(),
+    }
+}
+
+pub(crate) fn run(variant: &str, program: &str, round: u32, elapsed_ns: u64) -> RunRow {
+    RunRow {
+        round,
+        position: 1,
+        variant: variant.into(),
+        program: program.into(),
+        size: "quick".into(),
+        status: Outcome::Exited(0),
+        elapsed_ns,
+        user_us: elapsed_ns / 1_000,
+        sys_us: 12_000,
+        max_rss_kib: if program == "n-body" { 560 } else { elapsed_ns / 40_000 },
+        rss_floor_kib: 548,
+        minor_faults: 300,
+        major_faults: 0,
+        voluntary_switches: 10,
+        involuntary_switches: 3,
+        steal_ticks: None,
+        psi_cpu_some_us: None,
+        sink: "memory".into(),
+        output_sha256: "04".into(),
+        verdict: Verdict::Matches,
+        started_at: "2026-11-30T18:00:00Z".parse().unwrap(),
+        binary_sha256: "03".into(),
+    }
+}
+
+/// The survey with what goes wrong in practice: a release that is not offered, a program that does
+/// not build on one release, and a run that takes too long.
+pub(crate) fn troubled_survey() -> Survey {
+    let mut survey = survey();
+    survey.plan.go = "1.2,1.21,1.24,1.27".into();
+    survey.plan.missing.push(MissingRelease {
+        wanted: "1.2".into(),
+        reason: "https://proxy.example lists no release of this minor".into(),
+    });
+    let failing = |row: &&mut BuildRow| row.variant == "go1.21.13" && row.program == "k-nucleotide";
+    let row = survey.builds.iter_mut().find(failing).unwrap();
+    row.status = BuildStatus::Failed;
+    row.build_ns = String::new();
+    row.binary_sha256 = String::new();
+    row.error =
+        "go build: exit 1\n./main.go:12:2: undefined: maps.Clone\n\tnote: `maps` | 1.21".into();
+    let gone = |variant: &str, program: &str| variant == "go1.21.13" && program == "k-nucleotide";
+    survey.checks.retain(|row| !gone(&row.variant, &row.program));
+    survey.runs.retain(|row| !gone(&row.variant, &row.program));
+    let slow =
+        |row: &&mut RunRow| row.variant == "go1.24.11" && row.program == "fasta" && row.round == 2;
+    let row = survey.runs.iter_mut().find(slow).unwrap();
+    row.status = Outcome::TimedOut;
+    row.verdict = Verdict::NotCompared;
+    survey
+}
+
+fn metric(model: &ReportModel, wanted: Metric) -> &MetricModel {
+    model.metrics.iter().find(|metric| metric.metric == wanted).unwrap()
+}
+
+fn summary(entry: &Entry) -> &Summary {
+    match entry {
+        Entry::Measured(summary) => summary,
+        Entry::Gap(gap) => panic!("a gap: {gap}"),
+    }
+}
+
+#[test]
+fn a_cell_is_summarised_over_its_rounds() {
+    let model = survey().analyse();
+    // n-body on go1.21.13: 2110 ms −2, +1, +3 in rounds 1, 2, 3.
+    let n_body = summary(&metric(&model, Metric::Elapsed).cells[0][0]);
+    assert_eq!(
+        (n_body.rounds, n_body.median, n_body.min, n_body.max),
+        (3, 2_111_001_234.0, 2_108_001_234.0, 2_113_001_234.0)
+    );
+    assert_eq!(n_body.spread.kind, SpreadKind::Range);
+    // Three repetitions: 120, 122, 119 ms.
+    let build = summary(&metric(&model, Metric::BuildTime).cells[0][0]);
+    assert_eq!((build.rounds, build.median), (3, 120_000_000.0));
+    // User 2 111 001 µs plus system 12 000 µs.
+    assert_eq!(summary(&metric(&model, Metric::Cpu).cells[0][0]).median, 2_123_001_000.0);
+}
+
+#[test]
+fn memory_at_the_floor_is_marked_and_enters_no_mean() {
+    let model = survey().analyse();
+    let memory = metric(&model, Metric::PeakMemory);
+    assert!(summary(&memory.cells[0][0]).at_floor);
+    assert!(!summary(&memory.cells[0][1]).at_floor);
+    assert_eq!(memory.overall.programs, 3);
+    let finding = memory.changes[0].as_ref().unwrap().finding;
+    assert_eq!(finding, Finding::Undecided(Doubt::AtFloor));
+}
+
+#[test]
+fn changes_say_what_the_rounds_can_carry() {
+    let model = survey().analyse();
+    let changes = &metric(&model, Metric::Elapsed).changes;
+    let findings: Vec<Finding> =
+        changes.iter().map(|change| change.as_ref().unwrap().finding).collect();
+    assert_eq!(
+        findings,
+        [Finding::WithinNoise, Finding::Changed, Finding::WithinNoise, Finding::Changed]
+    );
+    assert_eq!(model.compared(), Some(("go1.21.13", "go1.27.1")));
+}
+
+#[test]
+fn the_newest_release_is_its_own_measure() {
+    let model = survey().analyse();
+    let newest = &metric(&model, Metric::Elapsed).means[2];
+    let change = newest.change.as_ref().unwrap();
+    assert_eq!((newest.programs, change.ratio), (4, 1.0));
+    assert_eq!((change.spread.low, change.spread.high), (1.0, 1.0));
+}
+
+#[test]
+fn a_complete_survey_has_nothing_to_say_about_itself() {
+    let model = survey().analyse();
+    assert_eq!((&model.warnings, &model.shortfalls), (&Vec::new(), &Vec::new()));
+    let all = Completeness { planned: 36, counting: 36, ..Completeness::default() };
+    assert_eq!(model.completeness, all);
+}
+
+#[test]
+fn gaps_name_the_earliest_cause() {
+    let mut survey = troubled_survey();
+    survey.toolchains[1].status = ToolchainStatus::NotPublished;
+    survey.builds.retain(|row| row.variant != "go1.24.11");
+    survey.runs.retain(|row| row.variant != "go1.24.11");
+    let wrong = survey.checks.iter_mut().find(|row| row.variant == "go1.27.1").unwrap();
+    wrong.verdict = Verdict::Differs;
+    survey.runs.retain(|row| !(row.variant == "go1.27.1" && row.program == "n-body"));
+    let model = survey.analyse();
+    let elapsed = metric(&model, Metric::Elapsed);
+    assert_eq!(elapsed.cells[0][3], Entry::Gap(Gap::NotBuilt(BuildStatus::Failed)));
+    assert_eq!(elapsed.cells[1][0], Entry::Gap(Gap::NoToolchain(ToolchainStatus::NotPublished)));
+    assert_eq!(elapsed.cells[2][0], Entry::Gap(Gap::CheckFailed(Failing::WrongOutput)));
+    // Building it was measured all the same.
+    assert!(matches!(metric(&model, Metric::BuildTime).cells[2][0], Entry::Measured(_)));
+}
+
+#[test]
+fn a_round_that_timed_out_is_a_shortfall_and_no_measurement() {
+    let model = troubled_survey().analyse();
+    let fasta = summary(&metric(&model, Metric::Elapsed).cells[1][2]);
+    assert_eq!(fasta.rounds, 2);
+    let lines: Vec<String> = model.shortfalls.iter().map(Shortfall::what).collect();
+    assert_eq!(
+        lines,
+        [
+            "1.2: no such release",
+            "go1.21.13 k-nucleotide: build failed",
+            "go1.24.11 fasta: timed out in round 2 (2 count)",
+        ]
+    );
+    let expected = Completeness { planned: 36, counting: 32, failed: 1, blocked: 3 };
+    assert_eq!((model.completeness, model.completeness.outstanding()), (expected, 0));
+}
+
+#[test]
+fn a_second_run_of_a_failed_round_counts() {
+    let mut survey = troubled_survey();
+    survey.runs.push(run("go1.24.11", "fasta", 2, 700_000_000));
+    let model = survey.analyse();
+    assert_eq!(summary(&metric(&model, Metric::Elapsed).cells[1][2]).rounds, 3);
+    assert_eq!(model.completeness.failed, 0);
+    assert_eq!(model.shortfalls.len(), 3, "the failed run stays on record");
+}
+
+#[test]
+fn no_later_row_replaces_a_measurement() {
+    let mut survey = survey();
+    let before = survey.analyse();
+    survey.runs.push(run("go1.21.13", "n-body", 1, 1));
+    let after = survey.analyse();
+    assert_eq!(after.metrics, before.metrics);
+    assert_eq!(after.warnings, [Warning::RepeatedRuns { count: 1 }]);
+}
+
+#[test]
+fn rows_outside_the_plan_are_left_out_and_counted() {
+    let mut survey = survey();
+    let before = survey.analyse();
+    survey.runs.push(run("go1.3.3", "n-body", 1, 1));
+    survey.runs.push(run("go1.21.13", "n-body", 4, 1));
+    survey.runs.push(RunRow { size: "full".into(), ..run("go1.21.13", "n-body", 1, 1) });
+    let after = survey.analyse();
+    assert_eq!(after.metrics, before.metrics);
+    assert_eq!(after.warnings, [Warning::UnplannedRows { count: 3 }]);
+}
+
+#[test]
+fn zero_is_no_reading() {
+    let mut survey = survey();
+    survey.runs.retain(|row| row.program != "n-body" || row.round == 1);
+    survey.runs[0].max_rss_kib = 0;
+    let model = survey.analyse();
+    assert_eq!(metric(&model, Metric::PeakMemory).cells[0][0], Entry::Gap(Gap::NoReading));
+    assert_eq!(model.warnings, [Warning::ZeroReadings { metric: Metric::PeakMemory, count: 1 }]);
+}
+
+#[test]
+fn what_limits_the_numbers_is_warned_of() {
+    let mut survey = survey();
+    survey.plan.rounds = 2;
+    survey.runs.retain(|row| row.round < 3);
+    survey.plan.threads = Threads::Native;
+    survey.plan.goamd64 = "v3".into();
+    survey.plan.variants[0] = "go1.4.3".into();
+    survey.toolchains[0].toolchain = "go1.4.3".into();
+    survey.toolchains[0].release = "go1.4.3".into();
+    for row in &mut survey.builds {
+        row.variant = row.variant.replace("go1.21.13", "go1.4.3");
+    }
+    for row in &mut survey.checks {
+        row.variant = row.variant.replace("go1.21.13", "go1.4.3");
+    }
+    for row in &mut survey.runs {
+        row.variant = row.variant.replace("go1.21.13", "go1.4.3");
+    }
+    survey.toolchains[2].proof = "unproven".into();
+    survey.toolchains[2].source = "/usr/local/go".into();
+    survey.runs[0].binary_sha256 = "ff".into();
+    let old = vec!["go1.4.3".to_owned()];
+    assert_eq!(
+        survey.analyse().warnings,
+        [
+            Warning::UnprovenToolchain {
+                toolchain: "go1.27.1".into(),
+                source: "/usr/local/go".into()
+            },
+            Warning::FewRounds { rounds: 2 },
+            Warning::OneThread { variants: old.clone() },
+            Warning::MixedInstructionSets { goamd64: "v3".into(), variants: old },
+            Warning::MixedBinaries { variant: "go1.4.3".into(), program: "n-body".into() },
+        ]
+    );
+}
+
+#[test]
+fn the_ends_are_what_was_measured() {
+    let mut survey = survey();
+    survey.runs.retain(|row| row.variant != "go1.27.1");
+    assert_eq!(survey.analyse().compared(), Some(("go1.21.13", "go1.24.11")));
+    survey.runs.retain(|row| row.variant == "go1.24.11");
+    let model = survey.analyse();
+    assert_eq!((model.newest(), model.compared()), (Some("go1.24.11"), None));
+    survey.runs.clear();
+    assert_eq!(survey.analyse().newest(), None);
+}
+
+#[test]
+fn variants_of_one_toolchain_share_its_row() {
+    let mut survey = survey();
+    survey.plan.variants.push("go1.27.1+nogreenteagc".into());
+    survey.plan.variants.push("go1.27.1+GOGC=200".into());
+    let model = survey.analyse();
+    let names: Vec<&str> = model.toolchains.iter().map(|row| row.toolchain.as_str()).collect();
+    assert_eq!(names, ["go1.21.13", "go1.24.11", "go1.27.1"]);
+    assert_eq!(model.completeness.outstanding(), 24);
+}
+
+/// A survey of rows that contradict the plan, each other and sense.
+pub(crate) fn any_survey() -> impl Strategy<Value = Survey> {
+    let name =
+        || prop_oneof![Just("a"), Just("go1.4"), Just("go1.21.0+x=|`"), Just("\u{1b}[2J\n# b")];
+    let plan = (
+        proptest::collection::vec(name(), 0..4),
+        proptest::collection::vec(name(), 0..4),
+        prop_oneof![0..5_u32, Just(u32::MAX)],
+    );
+    let number = || prop_oneof![Just(0), 1..5_u64, 900_000_000..1_100_000_000_u64, any::<u64>()];
+    let status = || {
+        prop_oneof![
+            4 => Just(Outcome::Exited(0)),
+            1 => Just(Outcome::TimedOut),
+            1 => Just(Outcome::Signalled(9)),
+        ]
+    };
+    let verdict = || {
+        prop_oneof![
+            4 => Just(Verdict::Matches),
+            1 => Just(Verdict::Differs),
+            1 => Just(Verdict::NotCompared),
+        ]
+    };
+    let one_run = (name(), name(), 0..5_u32, status(), verdict(), [number(), number(), number()])
+        .prop_map(|(variant, program, round, status, verdict, [ns, us, kib])| RunRow {
+            status,
+            verdict,
+            user_us: us,
+            sys_us: ns,
+            max_rss_kib: kib,
+            rss_floor_kib: us,
+            ..run(variant, program, round, ns)
+        });
+    let one_build = (name(), name(), any::<bool>(), "\\PC*\n?\\PC*").prop_map(
+        |(variant, program, built, text)| BuildRow {
+            status: if built { BuildStatus::Built } else { BuildStatus::PatchRejected },
+            build_ns: text.clone(),
+            error: text,
+            ..build(variant, program, 5_000_000)
+        },
+    );
+    let one_check =
+        (name(), name(), status(), verdict()).prop_map(|(variant, program, status, verdict)| {
+            CheckRow { status, verdict, ..check(variant, program) }
+        });
+    let one_toolchain =
+        (name(), any::<bool>(), any::<bool>()).prop_map(|(name, had, proven)| ToolchainRow {
+            status: if had { ToolchainStatus::Installed } else { ToolchainStatus::Failed },
+            proof: if proven { "proven".into() } else { "|".into() },
+            ..toolchain(name)
+        });
+    (
+        plan,
+        proptest::collection::vec(one_run, 0..60),
+        proptest::collection::vec(one_build, 0..10),
+        proptest::collection::vec(one_check, 0..10),
+        proptest::collection::vec(one_toolchain, 0..6),
+    )
+        .prop_map(|((variants, programs, rounds), runs, builds, checks, toolchains)| Survey {
+            plan: super::tests::plan(&variants, &programs, rounds),
+            host: Host::default(),
+            toolchains,
+            builds,
+            checks,
+            runs,
+        })
+}
+
+proptest! {
+    #[test]
+    fn planned_runs_are_all_accounted_for(survey in any_survey()) {
+        let Completeness { planned, counting, failed, blocked } = survey.analyse().completeness;
+        prop_assert!(counting + failed + blocked <= planned);
+    }
+
+    #[test]
+    fn the_order_of_the_rows_of_different_rounds_does_not_matter(turn in 0..36_usize) {
+        let mut turned = survey();
+        turned.runs.rotate_left(turn);
+        prop_assert_eq!(turned.analyse().metrics, survey().analyse().metrics);
+    }
+
+    #[test]
+    fn every_entry_is_a_number_of_its_rounds_or_a_gap(survey in any_survey()) {
+        for metric in survey.analyse().metrics {
+            for entry in metric.cells.iter().flatten() {
+                if let Entry::Measured(summary) = entry {
+                    prop_assert!(summary.rounds > 0);
+                    prop_assert!(0.0 < summary.min && summary.min <= summary.median);
+                    prop_assert!(summary.median <= summary.max);
+                    prop_assert!(summary.spread.contains(summary.median));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! `gosurvey build`: compile every program with every toolchain.
+
+use super::session::{Session, variant};
+use super::{Env, Outcome, PlanArgs, Stop, SurveyArgs, fetch};
+use crate::build::{self, BuildRequest, Folders};
+use crate::inputs::sha256_of;
+use crate::patch::{PatchError, Patched, apply_all};
+use crate::record::{BuildRow, BuildStatus};
+use crate::release::Variant;
+use crate::store::Toolchain;
+use crate::suite::{Patch, Program};
+use anyhow::Context;
+use std::io;
+use std::time::Duration;
+
+/// Compile every program with every toolchain, and time the rebuilds
+///
+/// If one release of the survey needs a patch, all get it, so every release compiles the same text.
+/// What is missing before it is done first: toolchains are fetched.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    #[command(flatten)]
+    survey: SurveyArgs,
+    #[command(flatten)]
+    plan: PlanArgs,
+}
+
+pub fn run(args: &Args, env: &mut Env) -> Result<Outcome, Stop> {
+    let mut session = Session::open(&args.survey, &args.plan, env)?;
+    fetch::stage(&mut session, env)?;
+    stage(&mut session, env)?;
+    Ok(session.outcome())
+}
+
+/// The go command is stopped after this: a cold build of a whole standard library takes seconds.
+const TIME_LIMIT: Duration = Duration::from_secs(600);
+
+/// Builds what has not been built, and brings back binaries that the store has lost.
+///
+/// # Errors
+///
+/// [`Stop::No`] if a binary that had to be built again is not the one that was measured.
+pub fn stage(session: &mut Session, env: &mut Env) -> Result<(), Stop> {
+    let work = work(session)?;
+    if work.is_empty() {
+        return Ok(());
+    }
+    let mut meter = env.progress.stage("build", work.len() as u64);
+    for (variant, program) in work {
+        env.stop_if_interrupted(session)?;
+        meter.label(&format!("{variant} {program}"));
+        let recorded = session.survey.build(&variant.to_string(), &program).cloned();
+        let repetitions = if recorded.is_some() { 0 } else { session.plan().build_repetitions };
+        let row = build_cell(session, &variant, &program, repetitions)?;
+        match recorded {
+            Some(recorded) => hold_against(&recorded, &row)?,
+            None => {
+                if row.status != BuildStatus::Built {
+                    env.progress.message(&format!("{variant} {program}: {}", row.error));
+                }
+                session.record(row)?;
+            }
+        }
+        meter.advance(1);
+    }
+    meter.finish("every program is built or says why not");
+    Ok(())
+}
+
+/// What is to be built: everything without a row, and what the store no longer has intact.
+fn work(session: &Session) -> Result<Vec<(Variant, String)>, Stop> {
+    let mut work = Vec::new();
+    for cell in session.survey.cells() {
+        let variant = variant(&cell.variant)?;
+        if session.toolchain(&variant).is_none() {
+            continue;
+        }
+        let needed = match session.survey.build(&cell.variant, &cell.program) {
+            None => true,
+            Some(row) => row.status == BuildStatus::Built && !is_kept(session, row)?,
+        };
+        if needed {
+            work.push((variant, cell.program));
+        }
+    }
+    Ok(work)
+}
+
+fn is_kept(session: &Session, row: &BuildRow) -> Result<bool, Stop> {
+    match fs_err::File::open(session.store.binary(&row.binary_sha256)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        opened => Ok(sha256_of(&mut opened?)? == row.binary_sha256),
+    }
+}
+
+fn build_cell(
+    session: &Session,
+    variant: &Variant,
+    name: &str,
+    repetitions: u32,
+) -> Result<BuildRow, Stop> {
+    let program = session.program(name);
+    let toolchain = session.toolchain(variant).expect("only cells with a toolchain are built");
+    let mut row = BuildRow {
+        variant: variant.to_string(),
+        program: name.to_owned(),
+        status: BuildStatus::Built,
+        source_sha256: session.folder.source(program).sha256(),
+        patches_sha256: String::new(),
+        tree_sha256: String::new(),
+        patches: String::new(),
+        binary_sha256: String::new(),
+        binary_bytes: None,
+        build_ns: String::new(),
+        first_build_ns: None,
+        environment: String::new(),
+        error: String::new(),
+    };
+    let patched = match patched(session, program) {
+        Ok(patched) => patched,
+        Err(error) => {
+            row.status = BuildStatus::PatchRejected;
+            row.error = error.to_string();
+            return Ok(row);
+        }
+    };
+    row.patches = patches(session, program).map(|patch| patch.file.as_str()).collect::<Vec<_>>().join(" ");
+    row.patches_sha256 = patched.patches_sha256.clone();
+    row.tree_sha256 = patched.tree.sha256();
+    let built = compile(session, variant, toolchain, name, &patched, repetitions)?;
+    row.environment = built.environment;
+    match built.outcome {
+        Ok(binary) => {
+            row.binary_sha256 = binary.sha256;
+            row.binary_bytes = Some(binary.bytes);
+            row.first_build_ns = Some(binary.first_build_ns);
+            row.build_ns = binary.build_ns.iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
+        }
+        Err(failure) => {
+            row.status = failure.status;
+            row.error = failure.reason;
+        }
+    }
+    Ok(row)
+}
+
+fn compile(
+    session: &Session,
+    variant: &Variant,
+    toolchain: &Toolchain,
+    program: &str,
+    patched: &Patched,
+    repetitions: u32,
+) -> Result<build::Build, Stop> {
+    let store = &session.store;
+    let experiments = variant.experiments();
+    let request = BuildRequest {
+        release: &toolchain.release,
+        platform: &toolchain.platform,
+        goroot: &toolchain.root,
+        program,
+        tree: &patched.tree,
+        goamd64: variant.goamd64().unwrap_or(&session.plan().goamd64),
+        experiments: experiments.as_deref(),
+        cgo: false,
+        repetitions,
+        time_limit: TIME_LIMIT,
+        folders: Folders {
+            store: store.root(),
+            gocache: &store.gocache(&toolchain.release),
+            work: &store.tmp(),
+            binaries: &store.binaries(),
+        },
+    };
+    Ok(build::build(&request).with_context(|| format!("{variant} {program}"))?)
+}
+
+/// The patches that this survey applies to a program, for every release alike: those its oldest
+/// toolchain needs.
+fn patches<'a>(session: &'a Session, program: &'a Program) -> impl Iterator<Item = &'a Patch> {
+    let oldest = session.toolchains.values().map(|toolchain| toolchain.release.minor()).min();
+    oldest.map(|oldest| program.patches_for(oldest)).unwrap_or_default().iter()
+}
+
+fn patched(session: &Session, program: &Program) -> Result<Patched, PatchError> {
+    let patches: Vec<_> = patches(session, program)
+        .map(|patch| (patch, session.folder.patch(program, &patch.file)))
+        .collect();
+    apply_all(session.folder.source(program), &patches)
+}
+
+/// A survey goes on only with the binaries it began with.
+fn hold_against(recorded: &BuildRow, now: &BuildRow) -> Result<(), Stop> {
+    if recorded.binary_sha256 == now.binary_sha256 {
+        return Ok(());
+    }
+    Err(Stop::no(format!(
+        "{} {}: the store lost the binary this survey measured, and building it again gave another \
+         one; give another --name\n  recorded {}\n  now      {}",
+        recorded.variant,
+        recorded.program,
+        recorded.binary_sha256,
+        if now.error.is_empty() { &now.binary_sha256 } else { &now.error }
+    )))
+}

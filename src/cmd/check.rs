@@ -1,0 +1,77 @@
+//! `gosurvey check`: run every cell once and compare its whole output.
+
+use super::cell::{Materials, compare, complaint, verdict};
+use super::session::Session;
+use super::{Env, Outcome, PlanArgs, Stop, SurveyArgs, announce, build, fetch};
+use crate::exec::{Launcher, Runner, Sink};
+use crate::record::{Cell, CheckRow};
+use anyhow::Context;
+
+/// Run every cell once and compare its whole output with the reference, byte for byte
+///
+/// What is missing before it is done first: toolchains are fetched, programs built.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    #[command(flatten)]
+    survey: SurveyArgs,
+    #[command(flatten)]
+    plan: PlanArgs,
+}
+
+pub fn run(args: &Args, env: &mut Env) -> Result<Outcome, Stop> {
+    let mut session = Session::open(&args.survey, &args.plan, env)?;
+    fetch::stage(&mut session, env)?;
+    build::stage(&mut session, env)?;
+    stage(&mut session, env)?;
+    announce::checks(&session, env)?;
+    Ok(session.outcome())
+}
+
+/// Checks every built cell that has no check of its binary yet.
+pub fn stage(session: &mut Session, env: &mut Env) -> Result<(), Stop> {
+    let cells = session.survey.unchecked();
+    if cells.is_empty() {
+        return Ok(());
+    }
+    let materials = Materials::gather(session, &cells)?;
+    let mut launcher = Launcher::start().context("cannot start the launcher")?;
+    let mut meter = env.progress.stage("check", cells.len() as u64);
+    for cell in cells {
+        env.stop_if_interrupted(session)?;
+        meter.label(&cell.to_string());
+        let row = check(session, &materials, &mut launcher, &cell)?;
+        if !row.passed() {
+            env.progress.message(&format!("{cell}: {}", row.error));
+        }
+        session.record(row)?;
+        meter.advance(1);
+    }
+    meter.finish("every output is compared");
+    Ok(())
+}
+
+fn check(
+    session: &Session,
+    materials: &Materials,
+    runner: &mut impl Runner,
+    cell: &Cell,
+) -> Result<CheckRow, Stop> {
+    let command = materials.command(session, cell)?;
+    log::debug!("{}", command.shell_line());
+    let mut run = runner.run(&command, Sink::Memory).with_context(|| cell.to_string())?;
+    let comparison = compare(session, cell, &mut run.output)?;
+    let build = session.survey.build(&cell.variant, &cell.program).expect("only built cells are checked");
+    Ok(CheckRow {
+        variant: cell.variant.clone(),
+        program: cell.program.clone(),
+        size: cell.size.clone(),
+        binary_sha256: build.binary_sha256.clone(),
+        status: run.measurement.outcome,
+        sha256: comparison.sha256.clone(),
+        bytes: comparison.bytes,
+        verdict: verdict(&run, &comparison),
+        first_difference_offset: comparison.first_difference.as_ref().map(|d| d.offset),
+        error: complaint(&run, &comparison),
+        elapsed_ns: run.measurement.elapsed_ns,
+    })
+}

@@ -1,0 +1,256 @@
+//! The whole survey through the real binary, with real Go toolchains served by a mirror on loopback.
+
+mod common;
+
+use common::survey::bench;
+use gosurvey::record::{BuildRow, CheckRow, RunRow, ToolchainRow, parse};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+/// Every run of a survey, as round, variant and program.
+fn keys(results: &Path) -> BTreeSet<(u32, String, String)> {
+    rows::<RunRow>(results, "runs.csv")
+        .into_iter()
+        .map(|row| (row.round, row.variant, row.program))
+        .collect()
+}
+
+fn rows<T: gosurvey::record::Table>(survey: &Path, file: &str) -> Vec<T> {
+    parse(&std::fs::read(survey.join(file)).unwrap()).unwrap()
+}
+
+fn text(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[test]
+fn from_nothing_to_a_report_and_then_nothing_to_do() {
+    let Some(bench) = bench() else { return };
+    let survey = bench.survey("whole");
+    let run = bench.gosurvey(["survey", "--go", "all", "--size", "check", "--rounds", "2"], &survey);
+    assert_eq!(run.code, 0, "{}", run.all());
+
+    let toolchains: Vec<ToolchainRow> = rows(&survey.dir(), "toolchains.csv");
+    assert_eq!(toolchains.len(), bench.releases.len());
+    for row in &toolchains {
+        assert_eq!(row.proof, "proven");
+        assert!(row.h1.starts_with("h1:") && row.go_version.starts_with("go version go1."), "{row:?}");
+    }
+    let builds: Vec<BuildRow> = rows(&survey.dir(), "builds.csv");
+    for row in &builds {
+        assert_eq!(row.build_times_ns().len(), 3, "{row:?}");
+        assert!(row.binary_bytes > Some(500_000), "{row:?}");
+    }
+    let trees: BTreeSet<_> = builds.iter().map(|row| (&row.program, &row.tree_sha256)).collect();
+    assert_eq!(trees.len(), bench.programs(), "every release compiles the same text");
+
+    let checks: Vec<CheckRow> = rows(&survey.dir(), "outputs.csv");
+    assert!(checks.iter().all(CheckRow::passed), "{checks:#?}");
+    let runs: Vec<RunRow> = rows(&survey.dir(), "runs.csv");
+    assert_eq!(keys(&survey.dir()).len(), 2 * bench.programs() * bench.releases.len());
+    assert_eq!(runs.len(), keys(&survey.dir()).len());
+    for row in &runs {
+        assert!(row.counts() && row.elapsed_ns > 0 && row.max_rss_kib >= row.rss_floor_kib, "{row:?}");
+    }
+    let summary = text(&survey.dir().join("report/summary.md"));
+    for release in &bench.releases {
+        assert!(summary.contains(&release.to_string()), "{summary}");
+    }
+
+    let before = text(&survey.dir().join("runs.csv"));
+    let again = bench.gosurvey(["survey"], &survey);
+    assert_eq!(again.code, 0, "{}", again.all());
+    assert!(again.out.contains("nothing to do"), "{}", again.all());
+    assert_eq!(text(&survey.dir().join("runs.csv")), before);
+}
+
+#[test]
+fn a_killed_survey_ends_with_the_same_runs() {
+    let Some(bench) = bench() else { return };
+    let survey = bench.survey("killed");
+    let arguments = ["survey", "--go", "newest-2", "--size", "check", "--rounds", "4", "--seed", "7"];
+    // Killed as soon as a few rows are there, again and again; each start goes on.
+    for rows_wanted in [1, 5, 11, 20] {
+        let mut child = bench.spawn(arguments, &survey);
+        let runs = survey.dir().join("runs.csv");
+        while child.try_wait().unwrap().is_none() {
+            let lines = std::fs::read_to_string(&runs).map_or(0, |text| text.lines().count());
+            if lines > rows_wanted {
+                child.kill().unwrap();
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+        child.wait().unwrap();
+    }
+    let last = bench.gosurvey(arguments, &survey);
+    assert_eq!(last.code, 0, "{}", last.all());
+    let runs: Vec<RunRow> = rows(&survey.dir(), "runs.csv");
+    assert_eq!(runs.len(), 4 * bench.programs() * 2, "no row twice, none missing");
+    assert_eq!(keys(&survey.dir()).len(), runs.len());
+    let order = |round: u32| {
+        let mut places: Vec<_> = runs
+            .iter()
+            .filter(|row| row.round == round)
+            .map(|row| (row.position, row.cell()))
+            .collect();
+        places.sort();
+        places
+    };
+    for round in 1..=4 {
+        let positions: Vec<u32> = order(round).iter().map(|(position, _)| *position).collect();
+        assert_eq!(positions, (1..=8).collect::<Vec<_>>(), "round {round}");
+    }
+}
+
+#[test]
+fn an_interrupt_says_how_to_go_on() {
+    let Some(bench) = bench() else { return };
+    let survey = bench.survey("interrupted");
+    let mut child = bench.spawn(["survey", "--go", "latest", "--size", "check", "--rounds", "500"], &survey);
+    while std::fs::read_to_string(survey.dir().join("runs.csv")).map_or(0, |t| t.lines().count()) < 3 {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it was interrupted");
+        thread::sleep(Duration::from_millis(2));
+    }
+    nix::sys::signal::kill(
+        nix::unistd::Pid::from_raw(child.id() as i32),
+        nix::sys::signal::Signal::SIGINT,
+    )
+    .unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(said.contains("go on with") && said.contains("--rounds 500"), "{said}");
+    let file = text(&survey.dir().join("runs.csv"));
+    assert!(file.ends_with('\n'), "no half-written row");
+}
+
+#[test]
+fn another_plan_is_refused_and_nothing_changes() {
+    let Some(bench) = bench() else { return };
+    let survey = bench.survey("plans");
+    let first = bench.gosurvey(
+        ["survey", "--go", "latest", "--size", "check", "--rounds", "1", "--program", "n-body"],
+        &survey,
+    );
+    assert_eq!(first.code, 0, "{}", first.all());
+    let before = text(&survey.dir().join("runs.csv"));
+    for (arguments, says) in [
+        (vec!["survey", "--rounds", "2"], "rounds: the plan says 1, this start says 2"),
+        (vec!["survey", "--size", "quick"], "size: the plan says check, this start says quick"),
+        (vec!["survey", "--go", "newest-2"], "releases (--go)"),
+        (vec!["survey", "--threads", "native"], "threads: the plan says all"),
+    ] {
+        let run = bench.gosurvey(arguments, &survey);
+        assert_eq!(run.code, 1, "{}", run.all());
+        assert!(run.err.contains(says), "{}", run.all());
+    }
+    assert_eq!(text(&survey.dir().join("runs.csv")), before);
+}
+
+#[test]
+fn another_program_text_is_refused() {
+    let Some(bench) = bench() else { return };
+    let survey = bench.survey("suites").with_own_suite();
+    let arguments = ["survey", "--go", "latest", "--size", "check", "--rounds", "1", "--program", "n-body"];
+    assert_eq!(bench.gosurvey(arguments, &survey).code, 0);
+    let source = survey.suite().join("programs/n-body/main.go");
+    std::fs::write(&source, text(&source) + "// another\n").unwrap();
+    let run = bench.gosurvey(arguments, &survey);
+    assert_eq!(run.code, 1, "{}", run.all());
+    assert!(run.err.contains("suite: the plan says"), "{}", run.all());
+}
+
+#[test]
+fn a_changed_binary_is_not_run() {
+    let Some(bench) = bench() else { return };
+    let survey = bench.survey("binaries").with_own_store();
+    let arguments = ["--go", "latest", "--size", "check", "--rounds", "1", "--program", "n-body"];
+    let built = bench.gosurvey([&["check"], &arguments[..]].concat(), &survey);
+    assert_eq!(built.code, 0, "{}", built.all());
+    let builds: Vec<BuildRow> = rows(&survey.dir(), "builds.csv");
+    let binary = survey.store().join("binaries").join(&builds[0].binary_sha256);
+    // Lost: built again, the same, and measured.
+    std::fs::remove_file(&binary).unwrap();
+    let run = bench.gosurvey([&["survey"], &arguments[..]].concat(), &survey);
+    assert_eq!(run.code, 0, "{}", run.all());
+    assert_eq!(rows::<BuildRow>(&survey.dir(), "builds.csv").len(), 1, "no second row");
+}
+
+#[test]
+fn a_wrong_program_is_named_not_measured_and_the_rest_goes_on() {
+    let Some(bench) = bench() else { return };
+    let survey = bench.survey("wrong").with_own_suite();
+    let source = survey.suite().join("programs/n-body/main.go");
+    let wrong = text(&source).replacen("package main", "package main\n\nimport \"os\"\n\nfunc init() { os.Stdout.WriteString(\"surprise\\n\") }\n", 1);
+    std::fs::write(&source, wrong).unwrap();
+    let broken = survey.suite().join("programs/fasta/main.go");
+    std::fs::write(&broken, text(&broken) + "\nfunc broken() { return 1 }\n").unwrap();
+    let run = bench.gosurvey(
+        ["survey", "--go", "latest", "--size", "check", "--rounds", "2"],
+        &survey,
+    );
+    assert_eq!(run.code, 4, "{}", run.all());
+    assert!(run.err.contains("wrong output: byte 0 (line 1)"), "{}", run.all());
+    let measured: BTreeSet<String> = keys(&survey.dir()).into_iter().map(|(_, _, p)| p).collect();
+    assert!(!measured.contains("n-body") && !measured.contains("fasta"));
+    assert_eq!(measured.len(), bench.programs() - 2);
+    let summary = text(&survey.dir().join("report/summary.md"));
+    assert!(summary.contains("surprise") && summary.contains("main.go"), "{summary}");
+}
+
+#[test]
+fn a_release_that_nobody_serves_is_skipped() {
+    let Some(bench) = bench() else { return };
+    let survey = bench.survey("missing");
+    let run = bench.gosurvey(
+        ["survey", "--go", "1.2,1.21.99,latest", "--size", "check", "--rounds", "1", "--program", "n-body"],
+        &survey,
+    );
+    assert_eq!(run.code, 4, "{}", run.all());
+    let toolchains: Vec<ToolchainRow> = rows(&survey.dir(), "toolchains.csv");
+    assert_eq!(toolchains.len(), 2);
+    assert_eq!(keys(&survey.dir()).len(), 1);
+    let summary = text(&survey.dir().join("report/summary.md"));
+    assert!(summary.contains("1.21.99") && summary.contains("go1.2"), "{summary}");
+}
+
+#[test]
+fn the_callers_environment_changes_nothing() {
+    let Some(bench) = bench() else { return };
+    let poison = [
+        ("GOGC", "1"), ("GODEBUG", "gctrace=1"), ("GOMAXPROCS", "1"), ("GOFLAGS", "-race"),
+        ("GOROOT", "/nowhere"), ("GOEXPERIMENT", "nonsense"), ("GOAMD64", "v9"),
+        ("GO111MODULE", "off"), ("CGO_ENABLED", "1"), ("GOTOOLCHAIN", "go1.99.0"),
+    ];
+    let arguments = ["check", "--go", "latest", "--size", "check"];
+    let clean = bench.survey("clean").with_own_store();
+    let poisoned = bench.survey("poisoned").with_own_store();
+    assert_eq!(bench.gosurvey(arguments, &clean).code, 0);
+    let run = bench.gosurvey_with(arguments, &poisoned, &poison);
+    assert_eq!(run.code, 0, "{}", run.all());
+    let binaries = |survey: &Path| {
+        let row = |row: BuildRow| (row.program, row.binary_sha256);
+        rows::<BuildRow>(survey, "builds.csv").into_iter().map(row).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(binaries(&clean.dir()), binaries(&poisoned.dir()));
+}
+
+#[test]
+fn one_flipped_byte_is_refused_with_both_hashes() {
+    let Some(bench) = bench() else { return };
+    let survey = bench.survey("flipped").with_own_store();
+    let (mirror, release) = bench.mirror_with_a_flipped_byte();
+    let run = bench.gosurvey_with(
+        ["fetch", "--go", &release.version()],
+        &survey,
+        &[("GOPROXY", &format!("file://{}", mirror.path().display()))],
+    );
+    assert_eq!(run.code, 1, "{}", run.all());
+    assert_eq!(run.err.matches("h1:").count(), 2, "{}", run.all());
+    assert!(run.err.contains("nothing was installed"), "{}", run.all());
+    assert_eq!(bench.gosurvey(["toolchains"], &survey).out.matches("h1:").count(), 0);
+    let honest = bench.gosurvey(["fetch", "--go", &release.version()], &survey);
+    assert_eq!(honest.code, 0, "{}", honest.all());
+}
