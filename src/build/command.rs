@@ -222,11 +222,17 @@ mod tests {
 
     #[test]
     fn what_is_left_behind_is_killed() {
-        let finished = shell("sleep 600 & echo $!", LONG);
-        let child = Pid::from_raw(finished.output.trim().parse().unwrap());
-        // It is not ours to reap; init or whoever took it over may still be at it.
-        let state = || fs_err::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
-        assert!(state().is_empty() || state().contains(" Z "), "{}", state());
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("survived");
+        let script = format!("(sleep 20; echo >{}) & echo $!", file.display());
+        let finished = shell(&script, LONG);
+        assert_eq!(finished.outcome, Outcome::Exited(0));
+        // Dying takes a moment, and it is not ours to reap.
+        let stat = format!("/proc/{}/stat", finished.output.trim());
+        while fs_err::read_to_string(&stat).is_ok_and(|stat| !stat.contains(" Z ")) {
+            thread::yield_now();
+        }
+        assert!(!file.exists());
     }
 
     #[test]

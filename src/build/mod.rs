@@ -275,3 +275,6 @@ fn first_lines(output: &str, workspace: &Path) -> String {
     }
     said.join("; ").chars().filter(|c| !c.is_control() || *c == '\t').take(CHARACTERS).collect()
 }
+
+#[cfg(test)]
+mod tests;
