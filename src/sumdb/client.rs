@@ -4,7 +4,7 @@
 //! newest head seen before, the one being an earlier state of the other; the record must be in the
 //! newer of the two. Only then is anything remembered or returned.
 
-use super::error::{AnswerError, SumdbError};
+use super::error::{AnswerError, Mismatch, SumdbError};
 use super::key::VerifierKey;
 use super::note;
 use super::proof::{TileReader, VerifiedTree};
@@ -176,8 +176,7 @@ impl<'a> Client<'a> {
                 database: self.key.name().to_owned(),
                 path: question.lookup.clone(),
                 id: answer.id,
-                expected,
-                found,
+                hashes: Box::new(Mismatch { expected, found }),
             });
         }
         Ok(())

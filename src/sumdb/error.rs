@@ -1,5 +1,7 @@
 //! Why a module version is not proven.
 
+use std::fmt;
+
 use super::note::NoteError;
 use super::record::RecordError;
 use super::tree::{Hash, TreeHeadError};
@@ -38,9 +40,9 @@ pub enum SumdbError {
     /// The record is not the one the signed tree has at this place.
     #[error(
         "checksum database {database}: the record in {path} is not record {id} of the signed tree: \
-         expected hash {expected}, found {found}; nothing was installed"
+         {hashes}; nothing was installed"
     )]
-    RecordMismatch { database: String, path: String, id: u64, expected: Hash, found: Hash },
+    RecordMismatch { database: String, path: String, id: u64, hashes: Box<Mismatch> },
 
     /// The database lacks a tile that its signed head promises.
     #[error(
@@ -59,9 +61,9 @@ pub enum SumdbError {
     /// A tile, or the tiles at the right end of the tree together, are not those of the signed head.
     #[error(
         "checksum database {database}: {path} does not belong to the signed tree of {size} records: \
-         expected hash {expected}, found {found}; nothing was installed"
+         {hashes}; nothing was installed"
     )]
-    TileMismatch { database: String, path: String, size: u64, expected: Hash, found: Hash },
+    TileMismatch { database: String, path: String, size: u64, hashes: Box<Mismatch> },
 
     /// The database has signed two heads that no one log can have. The two notes prove it.
     #[error(
@@ -98,4 +100,18 @@ pub enum AnswerError {
     Note(#[from] NoteError),
     Head(#[from] TreeHeadError),
     Record(#[from] RecordError),
+}
+
+/// Two hashes that should be one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// The hash the signed head stands for.
+    pub expected: Hash,
+    pub found: Hash,
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "expected hash {}, found {}", self.expected, self.found)
+    }
 }

@@ -15,20 +15,24 @@
 
 mod client;
 mod error;
+#[cfg(test)]
+pub(crate) mod fake;
 mod key;
 mod log;
-mod note;
+pub mod note;
 mod proof;
 mod record;
 mod seam;
+#[cfg(test)]
+mod tests;
 mod tile;
 mod tree;
 
 pub use client::{Client, Proof};
-pub use error::{AnswerError, SumdbError};
+pub use error::{AnswerError, Mismatch, SumdbError};
 pub use key::{KeyError, SignerKey, VerifierKey};
 pub use log::{PublishError, publish};
-pub use note::{NoteError, open, sign};
+pub use note::NoteError;
 pub use record::{Answer, ModuleRecord, RecordError, find_module, lookup_path};
 pub use seam::{Database, Memory, ReadError};
 pub use tile::{Tile, TilePathError};

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::error::SumdbError;
+use super::error::{Mismatch, SumdbError};
 use super::seam::{Database, Memory, ReadError};
 use super::tile::{Tile, WIDTH, root_of};
 use super::tree::{Hash, TreeHead, root_over};
@@ -198,6 +198,7 @@ impl TileReader<'_> {
     }
 
     fn mismatch(&self, path: String, size: u64, expected: Hash, found: Hash) -> SumdbError {
-        SumdbError::TileMismatch { database: self.name.to_owned(), path, size, expected, found }
+        let hashes = Box::new(Mismatch { expected, found });
+        SumdbError::TileMismatch { database: self.name.to_owned(), path, size, hashes }
     }
 }

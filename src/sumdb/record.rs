@@ -126,3 +126,132 @@ fn find_h1(record: &str, path: &str, version: &str) -> Result<TreeDigest, Record
         (several, _) => Err(RecordError::SeveralLines { module, count: several.len() }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PATH: &str = "golang.org/toolchain";
+    const VERSION: &str = "v0.0.1-go1.27.1.linux-amd64";
+
+    fn record() -> ModuleRecord {
+        ModuleRecord {
+            path: PATH.to_owned(),
+            version: VERSION.to_owned(),
+            h1: TreeDigest::from_bytes([1; 32]),
+            go_mod_h1: TreeDigest::from_bytes([2; 32]),
+        }
+    }
+
+    fn find(text: &str) -> Result<ModuleRecord, RecordError> {
+        find_module(text, PATH, VERSION)
+    }
+
+    #[test]
+    fn lookups_are_asked_by_the_escaped_name() {
+        assert_eq!(
+            lookup_path(PATH, VERSION).unwrap(),
+            "lookup/golang.org/toolchain@v0.0.1-go1.27.1.linux-amd64"
+        );
+        assert_eq!(lookup_path("a.test/B", "v1.0.0-X").unwrap(), "lookup/a.test/!b@v1.0.0-!x");
+    }
+
+    #[test]
+    fn an_answer_ends_its_record_at_the_first_blank_line() {
+        let answer = Answer::parse(b"7\na\nb\n\nc\n\nd\n").unwrap();
+        assert_eq!(answer, Answer { id: 7, record: "a\nb\n", note: "c\n\nd\n" });
+    }
+
+    #[test]
+    fn refuses_what_is_not_an_answer() {
+        let id = |found: &str| Err(RecordError::Id { found: found.to_owned() });
+        assert_eq!(Answer::parse(b""), id(""));
+        assert_eq!(Answer::parse(b"<html>\n"), id("<html>"));
+        assert_eq!(Answer::parse(b"\n7\na\n\n"), id(""));
+        for answer in ["7", "7\n", "7\n\n", "7\n\n\n", "7\na", "7\na\n", "7\n\na\n\nb\n"] {
+            assert_eq!(Answer::parse(answer.as_bytes()), Err(RecordError::NoRecord), "{answer:?}");
+        }
+        for answer in [&b"7\r\na\r\n\r\n"[..], b"7\na\0\n\n", b"7\n\xff\n\n"] {
+            assert_eq!(Answer::parse(answer), Err(RecordError::NotText));
+        }
+    }
+
+    #[test]
+    fn a_line_must_name_exactly_the_module_and_version() {
+        let text = record().text();
+        assert_eq!(find(&text), Ok(record()));
+        let no_line = Err(RecordError::NoLine { module: format!("{PATH} {VERSION}") });
+        for other in [
+            text.replace(PATH, "golang.org/toolchains"),
+            text.replace(PATH, "xgolang.org/toolchain"),
+            text.replace(PATH, "golang.org/Toolchain"),
+            text.replace("go1.27.1.", "go1.27.10."),
+            text.replace("amd64 ", "amd64x "),
+            text.replace("amd64 h1", "amd64  h1").replace(' ', "  "),
+            text.replace(' ', "\u{a0}"),
+            text.replace("golang", " golang"),
+        ] {
+            assert_eq!(find(&other), no_line, "{other}");
+        }
+    }
+
+    #[test]
+    fn other_lines_do_not_matter() {
+        let text = record().text();
+        let h2 = format!("{PATH} {VERSION} h2:AAAA\n");
+        assert_eq!(find(&format!("{h2}other v1 h1:x\n{text}{h2}")), Ok(record()));
+    }
+
+    #[test]
+    fn a_digest_must_be_one_to_the_letter() {
+        let text = record().text();
+        let digest = record().h1.to_h1();
+        for bad in
+            ["h1:", "h1:AAAA", &format!("{digest} x"), &format!(" {digest}"), &format!("{digest} ")]
+        {
+            let error = find(&text.replace(&digest, bad));
+            assert_eq!(
+                error,
+                Err(RecordError::NoH1 {
+                    module: format!("{PATH} {VERSION}"),
+                    found: bad.to_owned()
+                })
+            );
+        }
+    }
+
+    #[test]
+    fn two_lines_contradict_each_other_even_if_they_agree() {
+        let text = record().text();
+        let (first, _) = text.split_once('\n').unwrap();
+        assert!(matches!(
+            find(&format!("{first}\n{text}")),
+            Err(RecordError::SeveralLines { count: 2, .. })
+        ));
+    }
+
+    proptest! {
+        #[test]
+        fn records_round_trip(h1: [u8; 32], go_mod_h1: [u8; 32], id in 0..=i64::MAX as u64) {
+            let record = ModuleRecord {
+                h1: TreeDigest::from_bytes(h1),
+                go_mod_h1: TreeDigest::from_bytes(go_mod_h1),
+                ..record()
+            };
+            let answer = format!("{id}\n{}\nnote\n", record.text());
+            let answer = Answer::parse(answer.as_bytes()).unwrap();
+            prop_assert_eq!((answer.id, answer.note), (id, "note\n"));
+            prop_assert_eq!(find(answer.record), Ok(record));
+        }
+
+        #[test]
+        fn arbitrary_bytes_never_panic(bytes: Vec<u8>, text: String, tail in "[0-9a-z\n h:]{0,60}") {
+            let _ = Answer::parse(&bytes);
+            let _ = Answer::parse(tail.as_bytes());
+            let _ = Answer::parse(format!("1\n{text}\n\n").as_bytes());
+            let _ = find_module(&text, &text, &tail);
+        }
+    }
+}
