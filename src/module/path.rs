@@ -162,20 +162,25 @@ struct Claim<'a> {
 }
 
 impl<'a> Claims<'a> {
+    /// Claims an entry and the folders above it, deepest first: one that was claimed before has had
+    /// its own folders claimed with it.
     fn add(&mut self, entry: &'a str) -> Result<(), EntryRule> {
         self.claim(entry, false, entry)?;
-        let slashes = entry.char_indices().filter(|&(_, character)| character == '/');
-        for (end, _) in slashes {
-            self.claim(&entry[..end], true, entry)?;
+        for (end, _) in entry.rmatch_indices('/') {
+            let is_new = self.claim(&entry[..end], true, entry)?;
+            if !is_new {
+                break;
+            }
         }
         Ok(())
     }
 
-    fn claim(&mut self, name: &'a str, is_folder: bool, entry: &'a str) -> Result<(), EntryRule> {
+    /// Returns whether the claim is new; another entry may have claimed the same folder before.
+    fn claim(&mut self, name: &'a str, is_folder: bool, entry: &'a str) -> Result<bool, EntryRule> {
         let earlier = match self.by_fold.entry(fold(name)) {
             Entry::Vacant(place) => {
                 place.insert(Claim { name, is_folder, entry });
-                return Ok(());
+                return Ok(true);
             }
             Entry::Occupied(place) => place.into_mut(),
         };
@@ -188,7 +193,7 @@ impl<'a> Claims<'a> {
         if !is_folder {
             return Err(EntryRule::Duplicate);
         }
-        Ok(())
+        Ok(false)
     }
 }
 

@@ -477,6 +477,16 @@ mod forks {
     #[test]
     fn another_root_for_the_same_size_is_a_fork() {
         is_fork(&fork(70_000), Server::at(70_000).head());
+
+        let mut without_tiles = Server::at(70_000);
+        without_tiles.answer(DEEP, fork(70_000).read(&lookup(DEEP), u64::MAX).unwrap());
+        for tile in Tile::fringe(70_000) {
+            without_tiles
+                .answers
+                .extend([(tile.to_string(), None), (tile.full().to_string(), None)]);
+        }
+        let memory = Notebook::with_latest(Server::at(70_000).head());
+        assert!(matches!(refused(&without_tiles, &memory, DEEP), SumdbError::Fork { .. }));
     }
 
     #[test]
