@@ -3,8 +3,8 @@
 //! The kernel charges a process with the peak memory of the one it was forked or spawned from, so a
 //! program started by gosurvey itself would show gosurvey's peak whenever its own is lower. The
 //! launcher is executed once, before anything is measured, and *forks* every measured program from
-//! its own few pages (about 40 KiB resident). It blocks in the kernel while a program runs: no poll, no timer tick, no
-//! output.
+//! its own few pages (about 40 KiB resident). It blocks in the kernel while a program runs: no poll,
+//! no timer tick, no output.
 //!
 //! It lives in a session of its own, where a terminal's Ctrl-C does not reach it or the programs.
 //! It ends when gosurvey does, however that happens: the socket hangs up, which also ends a program

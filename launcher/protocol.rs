@@ -8,11 +8,11 @@
 //! ```
 //!
 //! The carrier is a Unix socket of type `SOCK_SEQPACKET`, so a message is one packet; the launcher's
-//! end is its standard input. Numbers are
-//! 64 bits in the machine's own byte order: both ends run on the same machine, from one build.
+//! end is its standard input. Numbers are 64 bits in the machine's own byte order: both ends run on
+//! the same machine, from one build.
 //!
-//! After a `RUN` request's fixed part come strings, each ended by a NUL byte: the working directory, the
-//! program's path, the arguments (the first is the program's own name), the environment
+//! After a `RUN` request's fixed part come strings, each ended by a NUL byte: the working directory,
+//! the program's path, the arguments (the first is the program's own name), the environment
 //! (`NAME=value`). The descriptors become the program's standard input, output and error.
 
 /// The longest request in bytes; a longer one is refused before it is sent.

@@ -89,7 +89,7 @@ fn constants_are_right() {
     }
 }
 
-/// Asserts that fields lie where the C library's lie, and that the whole is no smaller.
+/// Asserts that fields lie where the C library's lie, and that the whole is as large.
 macro_rules! same_layout {
     ($ours:ident, $theirs:ident, $($field:ident),*) => {
         $(assert_eq!(offset_of!(abi::$ours, $field), offset_of!(libc::$theirs, $field));)*
