@@ -95,7 +95,10 @@ fn dispatch(command: Command, env: &mut Env) -> Result<Outcome, Stop> {
 /// Reads the process's surroundings, once and only here.
 fn surroundings(global: &Global) -> Result<Env, Stop> {
     let variable = |name: &str| {
-        #[expect(clippy::disallowed_methods, reason = "the one place where the environment is read")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the one place where the environment is read"
+        )]
         std::env::var(name).ok().filter(|value| !value.is_empty())
     };
     let cache = variable("XDG_CACHE_HOME")
@@ -105,7 +108,9 @@ fn surroundings(global: &Global) -> Result<Env, Stop> {
         .map(|cache| cache.join("gosurvey"));
     let named = global.store.clone().or_else(|| variable("GOSURVEY_STORE").map(PathBuf::from));
     let store = named.or(cache).ok_or_else(|| {
-        Stop::usage("no place for the store: HOME is not set; give --store FOLDER or GOSURVEY_STORE")
+        Stop::usage(
+            "no place for the store: HOME is not set; give --store FOLDER or GOSURVEY_STORE",
+        )
     })?;
     Ok(Env {
         goproxy: variable("GOPROXY"),

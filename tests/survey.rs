@@ -29,14 +29,18 @@ fn text(path: &Path) -> String {
 fn from_nothing_to_a_report_and_then_nothing_to_do() {
     let Some(bench) = bench() else { return };
     let survey = bench.survey("whole");
-    let run = bench.gosurvey(["survey", "--go", "all", "--size", "check", "--rounds", "2"], &survey);
+    let run =
+        bench.gosurvey(["survey", "--go", "all", "--size", "check", "--rounds", "2"], &survey);
     assert_eq!(run.code, 0, "{}", run.all());
 
     let toolchains: Vec<ToolchainRow> = rows(&survey.dir(), "toolchains.csv");
     assert_eq!(toolchains.len(), bench.releases.len());
     for row in &toolchains {
         assert_eq!(row.proof, "proven");
-        assert!(row.h1.starts_with("h1:") && row.go_version.starts_with("go version go1."), "{row:?}");
+        assert!(
+            row.h1.starts_with("h1:") && row.go_version.starts_with("go version go1."),
+            "{row:?}"
+        );
     }
     let builds: Vec<BuildRow> = rows(&survey.dir(), "builds.csv");
     for row in &builds {
@@ -52,7 +56,10 @@ fn from_nothing_to_a_report_and_then_nothing_to_do() {
     assert_eq!(keys(&survey.dir()).len(), 2 * bench.programs() * bench.releases.len());
     assert_eq!(runs.len(), keys(&survey.dir()).len());
     for row in &runs {
-        assert!(row.counts() && row.elapsed_ns > 0 && row.max_rss_kib >= row.rss_floor_kib, "{row:?}");
+        assert!(
+            row.counts() && row.elapsed_ns > 0 && row.max_rss_kib >= row.rss_floor_kib,
+            "{row:?}"
+        );
     }
     let summary = text(&survey.dir().join("report/summary.md"));
     for release in &bench.releases {
@@ -70,7 +77,8 @@ fn from_nothing_to_a_report_and_then_nothing_to_do() {
 fn a_killed_survey_ends_with_the_same_runs() {
     let Some(bench) = bench() else { return };
     let survey = bench.survey("killed");
-    let arguments = ["survey", "--go", "newest-2", "--size", "check", "--rounds", "4", "--seed", "7"];
+    let arguments =
+        ["survey", "--go", "newest-2", "--size", "check", "--rounds", "4", "--seed", "7"];
     // Killed as soon as a few rows are there, again and again; each start goes on.
     for rows_wanted in [1, 5, 11, 20] {
         let mut child = bench.spawn(arguments, &survey);
@@ -108,8 +116,11 @@ fn a_killed_survey_ends_with_the_same_runs() {
 fn an_interrupt_says_how_to_go_on() {
     let Some(bench) = bench() else { return };
     let survey = bench.survey("interrupted");
-    let mut child = bench.spawn(["survey", "--go", "latest", "--size", "check", "--rounds", "500"], &survey);
-    while std::fs::read_to_string(survey.dir().join("runs.csv")).map_or(0, |t| t.lines().count()) < 3 {
+    let mut child =
+        bench.spawn(["survey", "--go", "latest", "--size", "check", "--rounds", "500"], &survey);
+    while std::fs::read_to_string(survey.dir().join("runs.csv")).map_or(0, |t| t.lines().count())
+        < 3
+    {
         assert!(child.try_wait().unwrap().is_none(), "it ended before it was interrupted");
         thread::sleep(Duration::from_millis(2));
     }
@@ -153,7 +164,8 @@ fn another_plan_is_refused_and_nothing_changes() {
 fn another_program_text_is_refused() {
     let Some(bench) = bench() else { return };
     let survey = bench.survey("suites").with_own_suite();
-    let arguments = ["survey", "--go", "latest", "--size", "check", "--rounds", "1", "--program", "n-body"];
+    let arguments =
+        ["survey", "--go", "latest", "--size", "check", "--rounds", "1", "--program", "n-body"];
     assert_eq!(bench.gosurvey(arguments, &survey).code, 0);
     let source = survey.suite().join("programs/n-body/main.go");
     std::fs::write(&source, text(&source) + "// another\n").unwrap();
@@ -183,14 +195,16 @@ fn a_wrong_program_is_named_not_measured_and_the_rest_goes_on() {
     let Some(bench) = bench() else { return };
     let survey = bench.survey("wrong").with_own_suite();
     let source = survey.suite().join("programs/n-body/main.go");
-    let wrong = text(&source).replacen("package main", "package main\n\nimport \"os\"\n\nfunc init() { os.Stdout.WriteString(\"surprise\\n\") }\n", 1);
+    let wrong = text(&source).replacen(
+        "package main",
+        "package main\n\nimport \"os\"\n\nfunc init() { os.Stdout.WriteString(\"surprise\\n\") }\n",
+        1,
+    );
     std::fs::write(&source, wrong).unwrap();
     let broken = survey.suite().join("programs/fasta/main.go");
     std::fs::write(&broken, text(&broken) + "\nfunc broken() { return 1 }\n").unwrap();
-    let run = bench.gosurvey(
-        ["survey", "--go", "latest", "--size", "check", "--rounds", "2"],
-        &survey,
-    );
+    let run =
+        bench.gosurvey(["survey", "--go", "latest", "--size", "check", "--rounds", "2"], &survey);
     assert_eq!(run.code, 4, "{}", run.all());
     assert!(run.err.contains("wrong output: byte 0 (line 1)"), "{}", run.all());
     let measured: BTreeSet<String> = keys(&survey.dir()).into_iter().map(|(_, _, p)| p).collect();
@@ -205,7 +219,17 @@ fn a_release_that_nobody_serves_is_skipped() {
     let Some(bench) = bench() else { return };
     let survey = bench.survey("missing");
     let run = bench.gosurvey(
-        ["survey", "--go", "1.2,1.21.99,latest", "--size", "check", "--rounds", "1", "--program", "n-body"],
+        [
+            "survey",
+            "--go",
+            "1.2,1.21.99,latest",
+            "--size",
+            "check",
+            "--rounds",
+            "1",
+            "--program",
+            "n-body",
+        ],
         &survey,
     );
     assert_eq!(run.code, 4, "{}", run.all());
@@ -220,9 +244,16 @@ fn a_release_that_nobody_serves_is_skipped() {
 fn the_callers_environment_changes_nothing() {
     let Some(bench) = bench() else { return };
     let poison = [
-        ("GOGC", "1"), ("GODEBUG", "gctrace=1"), ("GOMAXPROCS", "1"), ("GOFLAGS", "-race"),
-        ("GOROOT", "/nowhere"), ("GOEXPERIMENT", "nonsense"), ("GOAMD64", "v9"),
-        ("GO111MODULE", "off"), ("CGO_ENABLED", "1"), ("GOTOOLCHAIN", "go1.99.0"),
+        ("GOGC", "1"),
+        ("GODEBUG", "gctrace=1"),
+        ("GOMAXPROCS", "1"),
+        ("GOFLAGS", "-race"),
+        ("GOROOT", "/nowhere"),
+        ("GOEXPERIMENT", "nonsense"),
+        ("GOAMD64", "v9"),
+        ("GO111MODULE", "off"),
+        ("CGO_ENABLED", "1"),
+        ("GOTOOLCHAIN", "go1.99.0"),
     ];
     let arguments = ["check", "--go", "latest", "--size", "check"];
     let clean = bench.survey("clean").with_own_store();

@@ -1,7 +1,7 @@
 //! Which rows of a survey speak about which cell of its plan.
 
-use super::Survey;
-use crate::record::{BuildRow, CheckRow, RunRow, ToolchainRow};
+use crate::record::{BuildRow, CheckRow, RunRow, Survey, ToolchainRow};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
 /// The evidence on every cell of the plan.
@@ -82,10 +82,13 @@ impl<'a> Grid<'a> {
             };
             if !row.counts() {
                 cell.failed.insert(row.round, row);
-            } else if cell.counting.contains_key(&row.round) {
-                self.repeated += 1;
-            } else {
-                cell.counting.insert(row.round, row);
+                continue;
+            }
+            match cell.counting.entry(row.round) {
+                Entry::Vacant(place) => {
+                    place.insert(row);
+                }
+                Entry::Occupied(_) => self.repeated += 1,
             }
         }
     }

@@ -32,7 +32,7 @@ pub use shortfall::Shortfall;
 pub use summary::{CONFIDENCE, Spread, SpreadKind, Summary};
 pub use warning::Warning;
 
-use crate::record::{BuildRow, CheckRow, Host, Plan, RunRow, Survey, ToolchainRow};
+use crate::record::{Host, Plan, Survey, ToolchainRow};
 use evidence::{Evidence, Grid};
 use metric::Observed;
 

@@ -89,8 +89,8 @@ mod tests {
 
     #[test]
     fn a_program_at_its_floor_does_not_enter() {
-        let floored = Observed { floor: 548.0, ..observed(&[(1, 600.0)]) };
-        let overall = Overall::between(&[floored.clone()], &[observed(&[(1, 900.0)])]);
+        let floored = [Observed { floor: 548.0, ..observed(&[(1, 600.0)]) }];
+        let overall = Overall::between(&floored, &[observed(&[(1, 900.0)])]);
         assert_eq!(overall, Overall { programs: 0, change: None });
     }
 

@@ -37,6 +37,7 @@ pub enum Shortfall {
         rounds: Vec<u32>,
         /// Rounds of the cell that count all the same.
         counting: usize,
+        planned: u32,
     },
 }
 
@@ -56,7 +57,7 @@ pub(super) fn all(plan: &Plan, grid: &Grid<'_>) -> Vec<Shortfall> {
         });
     let builds = grid.iter().filter_map(of_build);
     let checks = grid.iter().filter_map(of_check);
-    let runs = grid.iter().flat_map(of_runs);
+    let runs = grid.iter().flat_map(|cell| of_runs(cell, plan.rounds));
     releases.chain(toolchains).chain(builds).chain(checks).chain(runs).collect()
 }
 
@@ -80,7 +81,7 @@ fn of_check(cell: &Evidence<'_>) -> Option<Shortfall> {
     })
 }
 
-fn of_runs(cell: &Evidence<'_>) -> Vec<Shortfall> {
+fn of_runs(cell: &Evidence<'_>, planned: u32) -> Vec<Shortfall> {
     let mut ways: Vec<(Failing, Vec<u32>)> = Vec::new();
     for (round, row) in &cell.failed {
         let failing = Failing::of_run(row);
@@ -95,6 +96,7 @@ fn of_runs(cell: &Evidence<'_>) -> Vec<Shortfall> {
         failing,
         rounds,
         counting: cell.counting.len(),
+        planned,
     };
     ways.into_iter().map(shortfall).collect()
 }
@@ -113,10 +115,12 @@ impl Shortfall {
             Shortfall::Check { variant, program, failing, .. } => {
                 format!("{variant} {program}: not measured, as its check failed ({failing})")
             }
-            Shortfall::Runs { variant, program, failing, rounds, counting } => {
+            Shortfall::Runs { variant, program, failing, rounds, counting, planned } => {
                 let s = if rounds.len() == 1 { "" } else { "s" };
                 let rounds = list(rounds);
-                format!("{variant} {program}: {failing} in round{s} {rounds} ({counting} count)")
+                format!(
+                    "{variant} {program}: {failing} in round{s} {rounds}; {counting} of {planned} count"
+                )
             }
         }
     }

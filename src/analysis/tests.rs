@@ -1,7 +1,8 @@
 use super::*;
 use crate::measurement::Outcome;
 use crate::record::{
-    BuildStatus, Harness, MissingRelease, PlannedSuite, Threads, ToolchainStatus, Verdict,
+    BuildRow, BuildStatus, CheckRow, Harness, MissingRelease, PlannedSuite, RunRow, Threads,
+    ToolchainStatus, Verdict,
 };
 use proptest::prelude::*;
 
@@ -55,6 +56,7 @@ pub(crate) fn plan(variants: &[&str], programs: &[&str], rounds: u32) -> Plan {
         seed: 7,
         sink: "memory".into(),
         threads: Threads::All,
+        environment: vec!["GOMAXPROCS=2".into()],
         goamd64: "v1".into(),
         build_repetitions: 3,
         time_limit_s: 900,
@@ -138,6 +140,7 @@ pub(crate) fn check(variant: &str, program: &str) -> CheckRow {
         verdict: Verdict::Matches,
         first_difference_offset: None,
         error: String::new(),
+        elapsed_ns: 1_000_000,
     }
 }
 
@@ -293,7 +296,7 @@ fn a_round_that_timed_out_is_a_shortfall_and_no_measurement() {
         [
             "1.2: no such release",
             "go1.21.13 k-nucleotide: build failed",
-            "go1.24.11 fasta: timed out in round 2 (2 count)",
+            "go1.24.11 fasta: timed out in round 2; 2 of 3 count",
         ]
     );
     let expected = Completeness { planned: 36, counting: 32, failed: 1, blocked: 3 };

@@ -43,7 +43,9 @@ fn text(session: &Session) -> String {
         }
     }
     let host = &session.survey.host;
-    if let Some(permission) = host.drops_page_cache.as_ref().filter(|_| !host.page_cache_is_dropped()) {
+    if let Some(permission) =
+        host.drops_page_cache.as_ref().filter(|_| !host.page_cache_is_dropped())
+    {
         say("page cache", format!("is not dropped between rounds: {permission}"));
     }
     if !session.survey.runs.is_empty() {
@@ -71,7 +73,9 @@ fn seconds_left(session: &Session) -> f64 {
     let runs: f64 = survey
         .cells()
         .iter()
-        .filter(|cell| survey.build(&cell.variant, &cell.program).is_none_or(|row| row.error.is_empty()))
+        .filter(|cell| {
+            survey.build(&cell.variant, &cell.program).is_none_or(|row| row.error.is_empty())
+        })
         .map(|cell| {
             let done = survey.runs.iter().filter(|row| row.cell() == *cell).count() as f64;
             let (each, checks) = match survey.check(cell) {

@@ -124,7 +124,8 @@ fn build_cell(
             return Ok(row);
         }
     };
-    row.patches = patches(session, program).map(|patch| patch.file.as_str()).collect::<Vec<_>>().join(" ");
+    row.patches =
+        patches(session, program).map(|patch| patch.file.as_str()).collect::<Vec<_>>().join(" ");
     row.patches_sha256 = patched.patches_sha256.clone();
     row.tree_sha256 = patched.tree.sha256();
     let built = compile(session, variant, toolchain, name, &patched, repetitions)?;

@@ -74,7 +74,8 @@ impl Materials {
     /// The command that runs a cell, in an environment built from nothing.
     pub fn command(&self, session: &Session, cell: &Cell) -> Result<Command, Stop> {
         let workload = session.workload(&cell.program);
-        let build = session.survey.build(&cell.variant, &cell.program).expect("only built cells are run");
+        let build =
+            session.survey.build(&cell.variant, &cell.program).expect("only built cells are run");
         let stdin = match workload.stdin {
             suite::Stdin::Null => Stdin::Null,
             suite::Stdin::Fasta(n) => Stdin::File(self.inputs[&n].clone()),
@@ -132,7 +133,10 @@ pub fn complaint(run: &Run, comparison: &Comparison) -> String {
         let said = run.stderr.trim();
         return match said.is_empty() {
             true => format!("ended with {outcome}"),
-            false => format!("ended with {outcome}: {}", said.lines().take(3).collect::<Vec<_>>().join(" | ")),
+            false => format!(
+                "ended with {outcome}: {}",
+                said.lines().take(3).collect::<Vec<_>>().join(" | ")
+            ),
         };
     }
     match &comparison.first_difference {

@@ -60,7 +60,8 @@ fn check(
     log::debug!("{}", command.shell_line());
     let mut run = runner.run(&command, Sink::Memory).with_context(|| cell.to_string())?;
     let comparison = compare(session, cell, &mut run.output)?;
-    let build = session.survey.build(&cell.variant, &cell.program).expect("only built cells are checked");
+    let build =
+        session.survey.build(&cell.variant, &cell.program).expect("only built cells are checked");
     Ok(CheckRow {
         variant: cell.variant.clone(),
         program: cell.program.clone(),

@@ -5,8 +5,8 @@ use super::{Env, Outcome, Stop, plan};
 use crate::build::go_version;
 use crate::module::ToolchainModule;
 use crate::platform::Platform;
-use crate::proxy::{ChecksumDatabase, Proxies, SumdbSetting};
 use crate::progress::{Meter, Progress};
+use crate::proxy::{ChecksumDatabase, Proxies, SumdbSetting};
 use crate::record::{ToolchainRow, ToolchainStatus};
 use crate::release::{Release, Selection, ToolchainName};
 use crate::store::{Evidence, InstallError, InstallFailure, Store, Toolchain};
@@ -112,10 +112,12 @@ impl<'a> Fetcher<'a> {
 
     fn install(&self, release: &Release, env: &Env) -> Result<Toolchain, InstallError> {
         let module = ToolchainModule { release: release.clone(), platform: self.platform.clone() };
-        let mut download = Download { progress: &*env.progress, what: release.to_string(), meter: None };
-        let installed = self.store.install(&module, self.proxies, &self.database, &mut |done, of| {
-            download.at(done, of);
-        });
+        let mut download =
+            Download { progress: &*env.progress, what: release.to_string(), meter: None };
+        let installed =
+            self.store.install(&module, self.proxies, &self.database, &mut |done, of| {
+                download.at(done, of);
+            });
         download.end();
         installed
     }
@@ -144,9 +146,8 @@ struct Download<'a> {
 
 impl Download<'_> {
     fn at(&mut self, done: u64, total: Option<u64>) {
-        let (meter, shown) = self
-            .meter
-            .get_or_insert_with(|| (self.progress.download(&self.what, total), 0));
+        let (meter, shown) =
+            self.meter.get_or_insert_with(|| (self.progress.download(&self.what, total), 0));
         // A transfer that starts over counts again only what it has not shown yet.
         meter.advance(done.saturating_sub(*shown));
         *shown = done.max(*shown);

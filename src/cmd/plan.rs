@@ -107,8 +107,7 @@ pub fn make(
     };
     plan.created_at = Timestamp::now();
     plan.command_line = env.command_line.clone();
-    plan.suite =
-        PlannedSuite { name: folder.suite.name.clone(), sha256: folder.sha256.clone() };
+    plan.suite = PlannedSuite { name: folder.suite.name.clone(), sha256: folder.sha256.clone() };
     plan.harness = harness();
     args.apply(&mut plan);
     plan.environment = environment(plan.threads, cpus);
@@ -212,7 +211,10 @@ fn check_programs(plan: &Plan, suite: &Suite) -> Result<(), Stop> {
     };
     for name in &plan.programs {
         let Some(program) = suite.program(name) else {
-            return Err(Stop::usage(format!("no program {name} in the suite (it has {})", known())));
+            return Err(Stop::usage(format!(
+                "no program {name} in the suite (it has {})",
+                known()
+            )));
         };
         if !program.sizes.contains_key(&plan.size) {
             let sizes: Vec<&str> = program.sizes.keys().map(String::as_str).collect();

@@ -110,7 +110,8 @@ fn measure(
     let disturbance = Counters::read().since(&before);
     let comparison = compare(session, cell, &mut run.output)?;
     let measured = &run.measurement;
-    let build = session.survey.build(&cell.variant, &cell.program).expect("only built cells are run");
+    let build =
+        session.survey.build(&cell.variant, &cell.program).expect("only built cells are run");
     Ok(RunRow {
         round: place.round,
         position: place.position,

@@ -1,7 +1,9 @@
 //! `gosurvey survey`: every stage in order.
 
 use super::session::Session;
-use super::{Env, Outcome, PlanArgs, Stop, SurveyArgs, announce, build, check, fetch, report, run as rounds};
+use super::{
+    Env, Outcome, PlanArgs, Stop, SurveyArgs, announce, build, check, fetch, report, run as rounds,
+};
 use std::io::Write;
 
 /// Run a whole survey: fetch, build, check, run, report

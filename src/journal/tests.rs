@@ -1,6 +1,8 @@
 use super::*;
 use crate::measurement::Outcome;
-use crate::record::{BuildStatus, Harness, PlannedSuite, Threads, Verdict, header, line};
+use crate::record::{
+    BuildRow, BuildStatus, Harness, PlannedSuite, RunRow, Threads, Verdict, header, line,
+};
 use proptest::prelude::*;
 use std::os::unix::fs::PermissionsExt;
 
@@ -18,6 +20,7 @@ fn plan() -> Plan {
         seed: 7,
         sink: "memory".into(),
         threads: Threads::All,
+        environment: vec!["GOMAXPROCS=2".into()],
         goamd64: "v1".into(),
         build_repetitions: 3,
         time_limit_s: 900,
@@ -95,7 +98,7 @@ fn error<T>(result: Result<T, JournalError>) -> JournalError {
 #[test]
 fn what_is_written_is_read_again() {
     let dir = survey(&[run_row(1)]);
-    let (mut journal, survey, torn) = Journal::open(dir.path()).unwrap();
+    let (mut journal, survey, _) = Journal::open(dir.path()).unwrap();
     assert_eq!((survey.plan, survey.host, survey.runs.len()), (plan(), host(), 1));
     journal.append(&run_row(2)).unwrap();
     journal.append(&build_row("go1.21.13")).unwrap();
@@ -175,11 +178,11 @@ fn a_torn_row_is_cut_off_and_told() {
     let whole = fs::read(&file).unwrap();
     fs::write(&file, &whole[..whole.len() - 9]).unwrap();
 
-    let (_, seen) = read(dir.path()).unwrap();
+    let (seen, _) = read(dir.path()).unwrap();
     assert_eq!(seen.runs, [run_row(1)]);
     assert_eq!(fs::read(&file).unwrap().len(), whole.len() - 9, "reading changes nothing");
 
-    let (mut journal, survey, torn) = Journal::open(dir.path()).unwrap();
+    let (mut journal, _, torn) = Journal::open(dir.path()).unwrap();
     let warning = torn[0].to_string();
     assert!(
         warning.starts_with("runs.csv, line 3: the last row was cut short by a crash and is dropped: \"1,2,go1.21.13,"),
@@ -207,7 +210,7 @@ fn a_table_of_other_columns_is_not_appended_to() {
     let text = fs::read_to_string(&file).unwrap().replace("binary_sha256", "binary_sha256,newer");
     let text = text.replace(",cd\n", ",cd,1\n");
     fs::write(&file, &text).unwrap();
-    let (mut journal, survey, torn) = Journal::open(dir.path()).unwrap();
+    let (mut journal, survey, _) = Journal::open(dir.path()).unwrap();
     assert_eq!(survey.runs, [run_row(1)], "columns of a later version are passed over");
     let error = error(journal.append(&run_row(2)));
     assert!(matches!(error, JournalError::Header { .. }), "{error}");
@@ -261,8 +264,8 @@ fn a_file_cut_anywhere_resumes_with_exactly_its_whole_rows() {
         let complete = newlines.saturating_sub(1);
         let (mut journal, survey, torn) = Journal::open(dir.path()).unwrap();
         assert_eq!(survey.runs, rows[..complete], "cut to {length} bytes");
-        let torn = length > 0 && whole[length - 1] != b'\n';
-        assert_eq!(torn.len(), usize::from(torn), "cut to {length} bytes");
+        let is_torn = length > 0 && whole[length - 1] != b'\n';
+        assert_eq!(torn.len(), usize::from(is_torn), "cut to {length} bytes");
         if let Some(next) = rows.get(complete) {
             journal.append(next).unwrap();
         }
@@ -290,7 +293,7 @@ proptest! {
         let length = (whole.len() as f64 * cut) as usize;
         fs::write(&file, &whole[..length]).unwrap();
 
-        let (mut journal, survey, torn) = Journal::open(dir.path()).unwrap();
+        let (mut journal, survey, _) = Journal::open(dir.path()).unwrap();
         let complete = survey.builds.len();
         prop_assert_eq!(complete, whole[..length].iter().filter(|b| **b == b'\n').count().saturating_sub(1));
         rows[complete..].iter().for_each(|row| journal.append(row).unwrap());

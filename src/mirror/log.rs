@@ -9,7 +9,7 @@ use super::{DEFAULT_DATABASE, SERVED_MODE};
 use crate::module::{self, GO_MOD_H1, ToolchainModule, TreeDigest, limits};
 use crate::proxy::SumdbSetting;
 use crate::store::durable;
-use crate::sumdb::{ModuleRecord, SignerKey, TreeHead, VerifierKey, open, publish};
+use crate::sumdb::{ModuleRecord, SignerKey, TreeHead, VerifierKey, note, publish};
 
 /// The secret key is for its owner only.
 const KEY_MODE: u32 = 0o600;
@@ -100,7 +100,7 @@ impl MirrorLog {
     fn check_served_head(&self) -> anyhow::Result<()> {
         let path = self.served.join("latest");
         let Some(served) = read_text(&path, limits::LOOKUP_BYTES)? else { return Ok(()) };
-        let head = open(served.as_bytes(), self.key())
+        let head = note::open(served.as_bytes(), self.key())
             .map_err(anyhow::Error::from)
             .and_then(|text| Ok(TreeHead::parse(text)?))
             .with_context(|| format!("{} is not signed by the mirror's key", path.display()))?;

@@ -1,7 +1,7 @@
 //! The sections that say what the numbers stand on: failures, machine, plan, toolchains.
 
 use super::WIDTH;
-use super::markdown::{Table, code, code_block, prose, shortened, wrapped};
+use super::markdown::{Table, code, code_block, one_line, prose, shortened, wrapped};
 use crate::analysis::{ReportModel, Shortfall};
 use crate::record::{Host, Plan, ToolchainRow, ToolchainStatus};
 use crate::units;
@@ -139,7 +139,7 @@ pub fn reproduction(plan: &Plan) -> String {
         code(&plan.go),
         prose(&plan.variants.join(", ")),
     );
-    let command = code_block(&&plan.command_line);
+    let command = code_block(&one_line(&plan.command_line));
     format!("## How to reproduce\n\n{command}\n{}", wrapped(&meaning, WIDTH, ""))
 }
 

@@ -51,33 +51,39 @@ impl Table {
         lines.map(|row| format!("{}\n", clean.line(row, &widths).join("  ").trim_end())).collect()
     }
 
-    /// Cuts the table into several of about as many columns, each no wider than `width` where a
-    /// single column allows it. The first column is repeated.
+    /// Cuts the table into as few as are no wider than `width`, with columns spread evenly; a
+    /// single column may be wider. The first column is repeated.
     pub fn split(&self, width: usize) -> Vec<Table> {
-        let widths = self.map(escaped).widths();
-        let columns = widths.len().saturating_sub(1);
-        let fits = |first: usize, count: usize| {
-            let inner: usize = widths[first..first + count].iter().map(|w| w + " | ".len()).sum();
-            "|  |".len() + widths[0] + inner <= width
-        };
-        let widest = (1..=columns).find(|&per_table| {
-            let per_table = columns.div_ceil(columns.div_ceil(per_table));
-            !(1..=columns).step_by(per_table).all(|at| fits(at, per_table.min(columns + 1 - at)))
-        });
-        let most = widest.map_or(columns, |too_wide| too_wide - 1).max(1);
-        let per_table = columns.div_ceil(columns.div_ceil(most).max(1)).max(1);
-        let firsts = (1..=columns).step_by(per_table);
-        firsts.map(|at| self.only(at, per_table.min(columns + 1 - at))).collect()
+        let columns = self.header.len().saturating_sub(1);
+        let fits = |per_table: &usize| self.parts(*per_table).iter().all(|t| t.width() <= width);
+        let per_table = (1..=columns).map(|tables| columns.div_ceil(tables)).find(fits);
+        match columns {
+            0 => vec![self.clone()],
+            _ => self.parts(per_table.unwrap_or(1)),
+        }
     }
 
-    /// The table with its first column and `count` columns from `first` on.
-    fn only(&self, first: usize, count: usize) -> Table {
-        let pick = |row: &Vec<String>| [&row[..1], &row[first..first + count]].concat();
-        Table {
-            header: pick(&self.header),
-            rows: self.rows.iter().map(pick).collect(),
-            align_right: self.align_right,
+    /// Tables of the first column and so many others each.
+    fn parts(&self, per_table: usize) -> Vec<Table> {
+        let cut = |row: &Vec<String>| -> Vec<Vec<String>> {
+            row[1..].chunks(per_table).map(|cells| [&row[..1], cells].concat()).collect()
+        };
+        let mut parts: Vec<Table> = cut(&self.header)
+            .into_iter()
+            .map(|header| Table { header, rows: Vec::new(), align_right: self.align_right })
+            .collect();
+        for row in &self.rows {
+            for (part, cells) in parts.iter_mut().zip(cut(row)) {
+                part.rows.push(cells);
+            }
         }
+        parts
+    }
+
+    /// The number of characters in each line of [`Table::markdown`].
+    fn width(&self) -> usize {
+        let cells = self.map(escaped).widths();
+        cells.iter().map(|cell| cell + "|  ".len()).sum::<usize>() + "|".len()
     }
 
     fn map(&self, change: impl Fn(&str) -> String) -> Table {
@@ -208,4 +214,110 @@ fn escaped(cell: &str) -> String {
 
 fn texts(cells: impl IntoIterator<Item = impl Into<String>>) -> Vec<String> {
     cells.into_iter().map(Into::into).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn table() -> Table {
+        let mut table = Table::of_numbers(["release", "n-body (s)", "fasta (s)"]);
+        table.push(["go1.2", "2.11 ±0.1 %", "–"]);
+        table.push(["a|b\nc", "≤ 1"]);
+        table
+    }
+
+    #[test]
+    fn columns_line_up_as_plain_text() {
+        insta::assert_snapshot!(table().markdown(), @r"
+        | release |  n-body (s) | fasta (s) |
+        | ------- | ----------: | --------: |
+        | go1.2   | 2.11 ±0.1 % |         – |
+        | a\|b c  |         ≤ 1 |           |
+        ");
+        insta::assert_snapshot!(table().plain(), @r"
+        release   n-body (s)  fasta (s)
+        go1.2    2.11 ±0.1 %          –
+        a|b c            ≤ 1
+        ");
+    }
+
+    #[test]
+    fn a_wide_table_becomes_several_of_like_width() {
+        let mut table = Table::of_numbers(["r", "1", "2", "3", "4", "5"]);
+        table.push(["x", "aaaa", "bbbb", "cccc", "dddd", "eeee"]);
+        let columns = |width: usize| -> Vec<usize> {
+            table.split(width).iter().map(|part| part.header.len() - 1).collect()
+        };
+        // "| x   |" is 7 wide, every further column 7 more.
+        assert_eq!(columns(42), [5]);
+        assert_eq!(columns(41), [3, 2]);
+        assert_eq!(columns(28), [3, 2]);
+        assert_eq!(columns(27), [2, 2, 1]);
+        assert_eq!(columns(1), [1, 1, 1, 1, 1]);
+        insta::assert_snapshot!(table.split(41)[1].markdown(), @"
+        | r   |    4 |    5 |
+        | --- | ---: | ---: |
+        | x   | dddd | eeee |
+        ");
+    }
+
+    #[test]
+    fn a_table_without_numbers_stays_whole() {
+        let table = Table::of_numbers(["release"]);
+        assert_eq!(table.split(80), std::slice::from_ref(&table));
+    }
+
+    #[test]
+    fn foreign_text_stays_what_it_is() {
+        assert_eq!(code("a `b` c"), "``a `b` c``");
+        assert_eq!(code("`a`\nb"), "`` `a` b ``");
+        assert_eq!(code(""), "`  `");
+        assert_eq!(prose("a *b* <c>\td"), r"a \*b\* \<c> d");
+        assert_eq!(code_block("a\n```\nb"), "````\na\n```\nb\n````\n");
+        assert_eq!(shortened("a  b\nc", 5), "a b c");
+        assert_eq!(shortened("a b c d", 5), "a b…");
+    }
+
+    #[test]
+    fn lines_break_between_words_and_not_before_what_begins_a_block() {
+        assert_eq!(wrapped("aa bb cc", 5, ""), "aa bb\ncc\n");
+        assert_eq!(wrapped("- aa bb cc", 7, "  "), "- aa bb\n  cc\n");
+        assert_eq!(wrapped("aa bb - cc", 5, ""), "aa bb -\ncc\n");
+        assert_eq!(wrapped("aa bb 1. cc", 5, ""), "aa bb 1.\ncc\n");
+        assert_eq!(wrapped("aaaaaaaa b", 5, ""), "aaaaaaaa\nb\n");
+    }
+
+    proptest! {
+        #[test]
+        fn splitting_keeps_every_column_in_order(
+            cells in proptest::collection::vec("[a-z]{0,30}", 1..20), width in 0..100_usize,
+        ) {
+            let mut table = Table::of_numbers(cells.clone());
+            table.push(cells.clone());
+            let parts = table.split(width);
+            let headers: Vec<String> =
+                parts.iter().flat_map(|part| part.header[1..].to_vec()).collect();
+            prop_assert_eq!(&headers[..], &cells[1..]);
+            for part in &parts {
+                prop_assert!(part.markdown().lines().all(|line| line.len() == part.width()));
+                prop_assert!(part.width() <= width || part.header.len() <= 2);
+            }
+        }
+
+        #[test]
+        fn a_code_span_is_closed_by_its_own_fence_only(text in "[`a \n]{0,12}") {
+            let span = code(&text);
+            let fence = span.len() - span.trim_start_matches('`').len();
+            let inner = &span[fence..span.len() - fence];
+            prop_assert!(inner.split(|c| c != '`').all(|run| run.len() != fence), "{}", span);
+        }
+
+        #[test]
+        fn wrapping_keeps_the_words(text in "\\PC{0,200}", width in 1..100_usize) {
+            let kept = wrapped(&text, width, "");
+            prop_assert!(kept.split_whitespace().eq(one_line(&text).split_whitespace()));
+        }
+    }
 }

@@ -96,3 +96,75 @@ pub fn ratio(ratio: f64) -> String {
         r => format!("{r:.0}"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::{Gap, Spread, SpreadKind};
+
+    fn entry(median: f64, part: f64) -> Entry {
+        let (low, high) = (median, median * (1.0 + part));
+        Entry::Measured(Summary {
+            rounds: 3,
+            median,
+            spread: Spread { low, high, kind: SpreadKind::Range },
+            min: low,
+            max: high,
+            at_floor: false,
+        })
+    }
+
+    fn written(metric: Metric, entries: &[Entry]) -> (Option<&'static str>, Vec<String>) {
+        let (scale, cells) = column(metric, &entries.iter().collect::<Vec<_>>(), 3);
+        (scale.map(|scale| scale.unit), cells)
+    }
+
+    #[test]
+    fn a_column_has_one_unit_and_as_many_decimals_as_its_smallest_value_needs() {
+        let cells = |values: &[f64]| {
+            let entries: Vec<Entry> = values.iter().map(|&ns| entry(ns, 0.02)).collect();
+            let (unit, cells) = written(Metric::Elapsed, &entries);
+            let numbers: Vec<String> =
+                cells.iter().map(|cell| cell.split(' ').next().unwrap().to_owned()).collect();
+            (unit.unwrap(), numbers.join(" "))
+        };
+        assert_eq!(cells(&[998e6, 2.5e9]), ("s", "0.998 2.500".into()));
+        assert_eq!(cells(&[998e6, 712e6]), ("ms", "998 712".into()));
+        assert_eq!(cells(&[1.4996e9, 25.07e9]), ("s", "1.50 25.07".into()));
+        assert_eq!(cells(&[9.996e9]), ("s", "10.0".into()));
+        assert_eq!(cells(&[99.96e9]), ("s", "100".into()));
+        assert_eq!(cells(&[0.9996e9]), ("ms", "1000".into()));
+        assert_eq!(cells(&[3.0]), ("ns", "3.00".into()));
+        // The smallest value of a very wide column keeps three decimals, not three digits.
+        assert_eq!(cells(&[4e6, 2e9]), ("s", "0.004 2.000".into()));
+    }
+
+    #[test]
+    fn rounds_that_agree_closely_get_a_fourth_digit() {
+        let (_, cells) = written(Metric::Elapsed, &[entry(2.1114e9, 0.001), entry(2.5e9, 0.12)]);
+        assert_eq!(cells, ["2.111 ± 0.1 %", "2.500 ±12.0 %"]);
+    }
+
+    #[test]
+    fn memory_is_binary() {
+        let (unit, cells) = written(Metric::PeakMemory, &[entry(1536.0, 0.05)]);
+        assert_eq!((unit, cells), (Some("MiB"), vec!["1.50 ±5.0 %".to_owned()]));
+    }
+
+    #[test]
+    fn what_is_special_about_a_number_is_beside_it() {
+        let Entry::Measured(summary) = entry(560.0, 0.01) else { unreachable!() };
+        let at_floor = Entry::Measured(Summary { at_floor: true, ..summary.clone() });
+        let alone = Entry::Measured(Summary { rounds: 1, ..summary.clone() });
+        let fewer = Entry::Measured(Summary { rounds: 2, ..summary });
+        let entries = [at_floor, alone, fewer, Entry::Gap(Gap::NotMeasured)];
+        let (_, cells) = written(Metric::PeakMemory, &entries);
+        assert_eq!(cells, ["≤ 560", "560 (n=1)", "560 ±1.0 % (n=2)", "not measured"]);
+        assert_eq!(written(Metric::Cpu, &entries[3..]), (None, vec!["not measured".to_owned()]));
+    }
+
+    #[test]
+    fn ratios_have_three_decimals_until_they_are_large() {
+        assert_eq!(["0.877", "1.000", "12.3", "1000"], [0.8769, 1.0, 12.34, 999.6].map(ratio)[..]);
+    }
+}

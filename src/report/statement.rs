@@ -40,11 +40,14 @@ pub fn headline(model: &ReportModel) -> String {
              noise ({range})."
         ),
         Finding::Undecided(doubt) => format!(
-            "Whether {newest} and {oldest} differ cannot be decided: {} ({mean} {ratio} of the \
+            "It cannot be decided whether {newest} and {oldest} differ: {} ({mean} {ratio} of the \
              time, {range}).",
             match doubt {
                 Doubt::TooFewRounds => {
-                    format!("{MIN_ROUNDS} rounds are the least, {} complete", are(change.rounds))
+                    format!(
+                        "that takes {MIN_ROUNDS} complete rounds, the survey has {}",
+                        change.rounds
+                    )
                 }
                 Doubt::ValuesOverlap =>
                     "the rounds agree, but the times of both overlap".to_owned(),
@@ -146,6 +149,36 @@ fn percent(ratio: f64) -> String {
     units::change(ratio).trim_end_matches(" %").to_owned()
 }
 
-fn are(number: usize) -> String {
-    format!("{number} {}", if number == 1 { "is" } else { "are" })
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::tests::survey;
+
+    fn headline_with(finding: Finding, value: f64, rounds: usize) -> String {
+        let mut model = survey().analyse();
+        let change = model.metrics[0].overall.change.as_mut().unwrap();
+        *change = Change { finding, ratio: value, rounds, ..change.clone() };
+        (change.spread.low, change.spread.high) = (value * 0.99, value * 1.02);
+        headline(&model)
+    }
+
+    #[test]
+    fn the_headline_claims_what_was_found_and_no_more() {
+        let headlines = [
+            headline_with(Finding::Changed, 0.877, 3),
+            headline_with(Finding::Changed, 1.3, 3),
+            headline_with(Finding::WithinNoise, 0.995, 3),
+            headline_with(Finding::Undecided(Doubt::TooFewRounds), 0.877, 2),
+            headline_with(Finding::Undecided(Doubt::TooFewRounds), 0.877, 1),
+            headline_with(Finding::Undecided(Doubt::ValuesOverlap), 0.95, 3),
+        ];
+        insta::assert_snapshot!(headlines.join("\n"), @r"
+        go1.27.1 takes 0.877 of go1.21.13's time (geometric mean of 4 programs, rounds ranged 0.868–0.895).
+        go1.27.1 takes 1.300 times go1.21.13's time (geometric mean of 4 programs, rounds ranged 1.287–1.326).
+        go1.27.1 and go1.21.13 cannot be told apart: the geometric mean of 4 programs is 0.995 of the time, within noise (rounds ranged 0.985–1.015).
+        It cannot be decided whether go1.27.1 and go1.21.13 differ: that takes 3 complete rounds, the survey has 2 (geometric mean of 4 programs 0.877 of the time, rounds ranged 0.868–0.895).
+        It cannot be decided whether go1.27.1 and go1.21.13 differ: that takes 3 complete rounds, the survey has 1 (geometric mean of 4 programs 0.877 of the time, one round).
+        It cannot be decided whether go1.27.1 and go1.21.13 differ: the rounds agree, but the times of both overlap (geometric mean of 4 programs 0.950 of the time, rounds ranged 0.941–0.969).
+        ");
+    }
 }

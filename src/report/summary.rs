@@ -4,6 +4,9 @@ use super::markdown::{Table, one_line, wrapped};
 use super::{WIDTH, changes, evidence, reading, statement, tables};
 use crate::analysis::{MetricModel, ReportModel};
 
+/// How many shortfalls a terminal lists.
+const SHORTFALLS_SHOWN: usize = 12;
+
 /// Writes `report/summary.md`.
 pub fn summary_md(model: &ReportModel) -> String {
     let mut sections = vec![format!("# Survey {}\n", one_line(&model.plan.name)), opening(model)];
@@ -35,7 +38,12 @@ pub fn terminal_summary(model: &ReportModel) -> String {
     }
     if !model.shortfalls.is_empty() {
         text += "Skipped or failed:\n";
-        text.extend(model.shortfalls.iter().map(|what| format!("  {}\n", one_line(&what.what()))));
+        let shown = model.shortfalls.iter().take(SHORTFALLS_SHOWN);
+        text.extend(shown.map(|what| format!("  {}\n", one_line(&what.what()))));
+        let more = model.shortfalls.len().saturating_sub(SHORTFALLS_SHOWN);
+        if more > 0 {
+            text += &format!("  and {more} more, which summary.md lists\n");
+        }
     }
     text
 }

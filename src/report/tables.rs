@@ -5,12 +5,12 @@ use super::markdown::Table;
 use super::quantity::{column, ratio};
 use crate::analysis::{Entry, Metric, MetricModel, Overall, ReportModel};
 
-/// The geometric means of every variant relative to the newest; `None` if nothing was measured.
+/// The geometric means of every variant relative to the newest; `None` if there are no two to compare.
 ///
 /// The programs a mean is over stand in the second column, and behind the mean where it is over
 /// another number of them.
 pub fn means(model: &ReportModel) -> Option<Table> {
-    let (_, newest) = model.ends?;
+    let (_, newest) = model.ends.filter(|(oldest, newest)| oldest != newest)?;
     let mut header = vec!["release".to_owned(), "programs".to_owned()];
     header.extend(model.metrics.iter().map(|metric| metric.metric.to_string()));
     let mut table = Table::of_numbers(header);

@@ -151,7 +151,7 @@ mod tests {
         let (_folder, memory) = memory("sum.golang.org");
         let head = memory.latest().unwrap().unwrap();
         let setting = SumdbSetting::parse("").unwrap();
-        crate::sumdb::open(head.as_bytes(), setting.key()).unwrap();
+        crate::sumdb::note::open(head.as_bytes(), setting.key()).unwrap();
         assert!(memory.replace_latest(Some(&head), "newer").unwrap());
         assert_eq!(memory.latest().unwrap().as_deref(), Some("newer"));
     }

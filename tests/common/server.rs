@@ -1,4 +1,5 @@
 //! A web server for tests: the files below one folder, over loopback, with faults on request.
+#![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Write};
@@ -128,7 +129,7 @@ impl Shared {
 
     fn read(&self, path: &str) -> Option<Vec<u8>> {
         let is_plain = path.split('/').all(|part| !part.is_empty() && !part.starts_with('.'));
-        if is_plain { std::fs::read(self.root.join(path)).ok() } else { None }
+        if is_plain { fs_err::read(self.root.join(path)).ok() } else { None }
     }
 }
 

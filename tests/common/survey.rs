@@ -56,7 +56,8 @@ fn repository() -> &'static Path {
 
 impl Bench {
     fn new(goroots: Vec<(Release, PathBuf)>) -> Self {
-        let mut releases: Vec<Release> = goroots.iter().map(|(release, _)| release.clone()).collect();
+        let mut releases: Vec<Release> =
+            goroots.iter().map(|(release, _)| release.clone()).collect();
         releases.sort();
         // Packing a toolchain takes seconds, so the mirror is kept between test runs; making it
         // again finds it whole and leaves it.
