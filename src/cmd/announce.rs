@@ -124,9 +124,14 @@ fn machine(host: &Host) -> String {
     let mut parts = vec![host.cpu_model.clone().unwrap_or_else(|| "unknown CPU".to_owned())];
     parts.push(counted(host.cpus as usize, "CPU"));
     parts.extend(host.memory_kib.map(|kib| units::kibibytes(kib as f64)));
-    parts.extend(host.kernel.as_ref().map(|kernel| format!("Linux {kernel}")));
+    parts.extend(host.kernel.as_deref().map(short_kernel));
     parts.extend(host.virtualisation.clone().filter(|what| what != "none"));
     parts.join(", ")
+}
+
+/// `Linux 6.1.0-18-amd64 #1 SMP …` without what follows the release.
+fn short_kernel(kernel: &str) -> String {
+    kernel.split_whitespace().take(2).collect::<Vec<_>>().join(" ")
 }
 
 fn threads(session: &Session) -> String {

@@ -98,15 +98,12 @@ impl Session {
     /// How a command ends that did what could be done of this survey so far.
     pub fn outcome(&self) -> Outcome {
         let survey = &self.survey;
-        let unbuilt = survey.builds.iter().any(|row| row.status != BuildStatus::Built);
-        let absent = survey.toolchains.iter().any(|row| row.status != ToolchainStatus::Installed);
-        let wrong = survey.checks.iter().any(|row| !row.passed());
-        let failed = survey.runs.iter().any(|row| !row.counts());
-        let missing = !survey.plan.missing.is_empty();
-        match unbuilt || absent || wrong || failed || missing {
-            true => Outcome::SomeFailed,
-            false => Outcome::Done,
-        }
+        let failed = !survey.plan.missing.is_empty()
+            || survey.toolchains.iter().any(|row| row.status != ToolchainStatus::Installed)
+            || survey.builds.iter().any(|row| row.status != BuildStatus::Built)
+            || survey.checks.iter().any(|row| !row.passed())
+            || survey.runs.iter().any(|row| !row.counts());
+        if failed { Outcome::SomeFailed } else { Outcome::Done }
     }
 }
 

@@ -22,8 +22,8 @@ pub struct Args {
 pub fn run(args: &Args, env: &mut Env) -> Result<Outcome, Stop> {
     let mut session = Session::open(&args.survey, &args.plan, env)?;
     announce::plan(&session, env)?;
-    if session.survey.runs_left() == 0 {
-        writeln!(env.out, "nothing to do: every cell has its {} rounds", session.plan().rounds)?;
+    if session.survey.is_finished() {
+        writeln!(env.out, "nothing to do: the survey is finished")?;
         return report::stage(&session, env);
     }
     fetch::stage(&mut session, env)?;

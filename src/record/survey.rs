@@ -1,7 +1,9 @@
 //! A survey as a whole: its plan and every row so far, and what follows from them about what is
 //! left to do.
 
-use super::{BuildRow, BuildStatus, Cell, CheckRow, Host, Plan, RunRow, ToolchainRow};
+use super::{
+    BuildRow, BuildStatus, Cell, CheckRow, Host, Plan, RunRow, ToolchainRow, ToolchainStatus,
+};
 use std::collections::HashSet;
 
 /// What a survey's folder holds.
@@ -85,11 +87,26 @@ impl Survey {
         (1..=self.plan.rounds).map(|round| self.unmeasured(round).len()).sum()
     }
 
-    /// Whether every run that was planned and can be measured has its row.
+    /// Whether nothing is left to do: every stage has said its last word on every cell, be it a
+    /// measurement or a failure.
+    pub fn is_finished(&self) -> bool {
+        let is_settled = |cell: &Cell| {
+            self.build(&cell.variant, &cell.program).is_some() || !self.has_toolchain(&cell.variant)
+        };
+        self.cells().iter().all(is_settled) && self.unchecked().is_empty() && self.runs_left() == 0
+    }
+
+    /// Whether a variant's toolchain was had, or may still be.
+    fn has_toolchain(&self, variant: &str) -> bool {
+        let toolchain = variant.split('+').next().unwrap_or(variant);
+        self.toolchain(toolchain).is_none_or(|row| row.status == ToolchainStatus::Installed)
+    }
+
+    /// Whether the survey is finished and nothing of it failed or was not to be had.
     pub fn is_complete(&self) -> bool {
         self.plan.missing.is_empty()
+            && self.is_finished()
             && self.measurable().len() == self.cells().len()
-            && self.runs_left() == 0
             && self.runs.iter().all(RunRow::counts)
     }
 
@@ -128,6 +145,24 @@ mod tests {
             build_ns: "1 2".into(),
             first_build_ns: None,
             environment: String::new(),
+            error: String::new(),
+        }
+    }
+
+    fn toolchain() -> ToolchainRow {
+        ToolchainRow {
+            toolchain: String::new(),
+            status: ToolchainStatus::Installed,
+            release: String::new(),
+            platform: String::new(),
+            h1: String::new(),
+            source: String::new(),
+            proof: String::new(),
+            database: String::new(),
+            record_id: None,
+            tree_size: None,
+            root: String::new(),
+            go_version: String::new(),
             error: String::new(),
         }
     }
@@ -190,6 +225,26 @@ mod tests {
         let cells = built().cells();
         assert_eq!(cells[1], cell("go1.21.13", "fasta"));
         assert_eq!(cells[2], cell("go1.27.1", "n-body"));
+    }
+
+    #[test]
+    fn a_survey_is_finished_when_every_cell_has_its_last_word() {
+        let mut survey = built();
+        survey.checks =
+            survey.cells().iter().map(|cell| check(cell, "b1", Verdict::Differs)).collect();
+        assert!(survey.is_finished(), "no cell may be measured");
+        let build = survey.builds.pop().unwrap();
+        assert!(!survey.is_finished(), "one is still to be built");
+        survey.toolchains = vec![ToolchainRow {
+            toolchain: build.variant,
+            status: ToolchainStatus::NotPublished,
+            ..toolchain()
+        }];
+        assert!(survey.is_finished(), "one cannot be built");
+        assert!(!survey.is_complete());
+        survey.checks.pop();
+        assert!(!survey.is_finished(), "one is still to be checked");
+        assert!(!Survey::new(survey.plan, Host::default()).is_finished());
     }
 
     #[test]
