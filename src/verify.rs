@@ -244,5 +244,4 @@ fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 #[cfg(test)]
-#[path = "verify_tests.rs"]
 mod tests;

@@ -16,8 +16,8 @@ pub(super) struct Grid<'a> {
     pub repeated: usize,
 }
 
-/// The evidence on one cell. Files are append-only, so of two rows on the same thing the later
-/// one holds; for a counting run see [`Evidence::counting`].
+/// The evidence on one cell. Of several rows on the same thing the first holds, as in
+/// [`Survey::build`] and its like: no later row can replace what was measured.
 #[derive(Clone)]
 pub(super) struct Evidence<'a> {
     pub variant: &'a str,
@@ -25,11 +25,19 @@ pub(super) struct Evidence<'a> {
     pub toolchain: Option<&'a ToolchainRow>,
     pub build: Option<&'a BuildRow>,
     pub check: Option<&'a CheckRow>,
-    /// The run that counts, by round. The first if there are several, so that no later row can
-    /// replace a measurement.
+    /// The first run that counts, by round.
     pub counting: BTreeMap<u32, &'a RunRow>,
     /// The last run that does not count, by round.
     pub failed: BTreeMap<u32, &'a RunRow>,
+}
+
+impl<'a> Evidence<'a> {
+    /// Takes the first check of the binary that was built; one of another binary says nothing.
+    fn take_check(&mut self, row: &'a CheckRow) {
+        if self.build.is_none_or(|build| build.binary_sha256 == row.binary_sha256) {
+            self.check.get_or_insert(row);
+        }
+    }
 }
 
 /// The name of the toolchain a variant uses: what stands before the first `+`.
@@ -43,7 +51,7 @@ impl<'a> Grid<'a> {
         let evidence = |variant: &'a str, program: &'a str| Evidence {
             variant,
             program,
-            toolchain: survey.toolchains.iter().rfind(|row| row.toolchain == toolchain_of(variant)),
+            toolchain: survey.toolchains.iter().find(|row| row.toolchain == toolchain_of(variant)),
             build: None,
             check: None,
             counting: BTreeMap::new(),
@@ -65,13 +73,13 @@ impl<'a> Grid<'a> {
         let places = Places::of(survey);
         for row in &survey.builds {
             if let Some(cell) = self.cell(places.find(&row.variant, &row.program)) {
-                cell.build = Some(row);
+                cell.build.get_or_insert(row);
             }
         }
         for row in &survey.checks {
             if let Some(cell) = self.cell(places.find_sized(&row.variant, &row.program, &row.size))
             {
-                cell.check = Some(row);
+                cell.take_check(row);
             }
         }
         let rounds = 1..=survey.plan.rounds;
@@ -106,7 +114,7 @@ impl<'a> Grid<'a> {
         self.cells.iter().flatten()
     }
 
-    /// The last row on every toolchain that the plan's variants use, each once.
+    /// The rows of the toolchains that the plan's variants use, each once.
     pub fn toolchains(&self) -> impl Iterator<Item = &'a ToolchainRow> {
         let rows = self.cells.iter().filter_map(|row| row.first()?.toolchain);
         let mut seen = Vec::new();

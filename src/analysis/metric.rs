@@ -95,8 +95,10 @@ impl Observed {
 
     /// Whether the median only says "at most this".
     pub fn is_at_floor(&self) -> bool {
-        Sample::new(self.by_round.values().copied())
-            .is_some_and(|sample| sample.median() <= self.floor * FLOOR_MARGIN)
+        // Most metrics have no floor and need no median for this.
+        self.floor > 0.0
+            && Sample::new(self.by_round.values().copied())
+                .is_some_and(|sample| sample.median() <= self.floor * FLOOR_MARGIN)
     }
 
     /// The values of both in the rounds that both have, in the order of the rounds.

@@ -41,7 +41,7 @@ use metric::Observed;
 pub struct ReportModel {
     pub plan: Plan,
     pub host: Host,
-    /// The last word on every toolchain of the plan that there is one on, in the plan's order.
+    /// The rows of the toolchains that the plan's variants use, each once, in the plan's order.
     pub toolchains: Vec<ToolchainRow>,
     /// One for each of [`Metric::ALL`], in that order.
     pub metrics: Vec<MetricModel>,
@@ -155,4 +155,6 @@ fn ends(grid: &Grid<'_>) -> Option<(usize, usize)> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests;
+pub(crate) mod fixtures;
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 use super::WIDTH;
 use super::markdown::{Table, code, code_block, one_line, prose, shortened, wrapped};
 use crate::analysis::{ReportModel, Shortfall};
-use crate::record::{Host, Plan, ToolchainRow, ToolchainStatus};
+use crate::record::{Host, Plan, Threads, ToolchainRow, ToolchainStatus};
 use crate::units;
 
 /// How much of a reason is shown; the rest is in the CSV files.
@@ -82,7 +82,8 @@ pub fn plan(plan: &Plan, host: &Host) -> String {
         format!("releases: {}", prose(&plan.variants.join(", "))),
         format!("programs: {}, size {}", prose(&plan.programs.join(", ")), prose(&plan.size)),
         format!("rounds: {}, each in its own random order; seed {}", plan.rounds, plan.seed),
-        format!("threads: {} ({})", plan.threads, threads(plan, host)),
+        format!("threads: {} ({})", plan.threads, threads(plan)),
+        format!("environment of measured programs: {}", code(&plan.environment.join(" "))),
         format!("GOAMD64: {}", prose(&plan.goamd64)),
         format!("output of measured programs: {}", prose(&plan.sink)),
         format!("page cache dropped between rounds: {page_cache}"),
@@ -99,11 +100,10 @@ pub fn plan(plan: &Plan, host: &Host) -> String {
     section("Plan", &facts)
 }
 
-fn threads(plan: &Plan, host: &Host) -> String {
-    use crate::record::Threads;
+fn threads(plan: &Plan) -> &'static str {
     match plan.threads {
-        Threads::All => format!("GOMAXPROCS={} for every release", host.cpus),
-        Threads::Native => "GOMAXPROCS not set".to_owned(),
+        Threads::All => "GOMAXPROCS set alike for every release",
+        Threads::Native => "GOMAXPROCS left to each release",
     }
 }
 

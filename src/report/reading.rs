@@ -25,8 +25,8 @@ pub fn section(model: &ReportModel) -> String {
         ),
         format!(
             "**A change** is printed as one only if the ratios of the rounds all lie on one side of \
-             1 and the values of both releases do not overlap (from six rounds on: if the intervals \
-             do so); the numbers in brackets are the range or interval of the ratios, in per cent. \
+             1 and the values of both releases do not overlap (from six rounds on, their intervals \
+             do not); the numbers in brackets are the range or interval of the ratios, in per cent. \
              \"Within noise\" means that the rounds disagree about the direction. \"Cannot decide\" \
              means that they agree but the values overlap, or that there are fewer than {MIN_ROUNDS} \
              rounds, or that a value is too small to be measured."

@@ -152,7 +152,7 @@ fn percent(ratio: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::tests::survey;
+    use crate::analysis::fixtures::survey;
 
     fn headline_with(finding: Finding, value: f64, rounds: usize) -> String {
         let mut model = survey().analyse();
