@@ -1,5 +1,12 @@
 //! Builds with real toolchains. Each test runs on every GOROOT of `tests/common/go.rs`.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    reason = "a test may end on what it did not expect, and talk about it"
+)]
+
 #[path = "common/go.rs"]
 mod go;
 

@@ -1,6 +1,13 @@
 //! Mirrors of small made-up GOROOTs, and installing from them over disk and loopback HTTP: honest
 //! servers, broken ones and lying ones.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    reason = "a test may end on what it did not expect, and talk about it"
+)]
+
 #[path = "common/server.rs"]
 mod server;
 

@@ -1,5 +1,12 @@
 //! The whole survey through the real binary, with real Go toolchains served by a mirror on loopback.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    reason = "a test may end on what it did not expect, and talk about it"
+)]
+
 mod common;
 
 use common::survey::bench;

@@ -10,6 +10,7 @@ use crate::suite::{self, Workload};
 use crate::verify::{Comparator, Comparison};
 use anyhow::Context;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -40,9 +41,9 @@ impl Materials {
 
     fn add_input(&mut self, session: &Session, workload: &Workload) -> Result<(), Stop> {
         let suite::Stdin::Fasta(n) = workload.stdin else { return Ok(()) };
-        if !self.inputs.contains_key(&n) {
+        if let Entry::Vacant(place) = self.inputs.entry(n) {
             let input = session.folder.suite.input(n).expect("the suite describes every input");
-            self.inputs.insert(n, fasta_input(&session.store.inputs(), input)?);
+            place.insert(fasta_input(&session.store.inputs(), input)?);
         }
         Ok(())
     }

@@ -242,7 +242,7 @@ mod tests {
         }];
         assert!(survey.is_finished(), "one cannot be built");
         assert!(!survey.is_complete());
-        survey.checks.pop();
+        survey.checks.remove(0);
         assert!(!survey.is_finished(), "one is still to be checked");
         assert!(!Survey::new(survey.plan, Host::default()).is_finished());
     }
