@@ -216,7 +216,7 @@ fn a_toolchain_is_installed_from_disk_and_from_the_web_alike() {
         assert_eq!(proven.source, format!("{goproxy}/{}", module(TWO).zip_path()));
         assert_eq!((proven.record_id, proven.tree_size), (1, 2));
         assert_eq!(proven.database, mirror::DEFAULT_DATABASE);
-        assert_eq!(store.installed().unwrap(), [toolchain.clone()]);
+        assert_eq!(store.installed().unwrap(), std::slice::from_ref(&toolchain));
 
         let output = std::process::Command::new(toolchain.go()).output().unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stdout), format!("go version {TWO}\n"));

@@ -13,7 +13,7 @@ mod go;
 #[path = "common/server.rs"]
 mod server;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use gosurvey::mirror::{self, MirrorOptions, MirrorSummary};

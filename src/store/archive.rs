@@ -37,9 +37,6 @@ pub enum ArchiveError {
     /// The file could not be read.
     #[error("cannot read the downloaded zip")]
     Read(#[source] io::Error),
-    /// What was unpacked could not be written.
-    #[error("cannot write the unpacked file")]
-    Write(#[source] io::Error),
 }
 
 /// A zip whose shape, names, types and declared sizes are those of a module.
@@ -84,45 +81,80 @@ impl Archive {
         &self.entries
     }
 
-    /// Unpacks the file at `place` in [`Archive::entries`] into `into` and returns the SHA-256 of
-    /// what was written.
+    /// Unpacks the file at `place` in [`Archive::entries`] into `into`.
+    ///
+    /// A damaged file is unpacked as far as it goes, but never beyond its declared size; what came
+    /// out of it is hashed all the same, so that a damaged zip can be told by its digest.
     ///
     /// # Errors
     ///
-    /// If the content is damaged, or longer or shorter than declared; at most the declared size has
-    /// been written by then.
+    /// If `into` cannot be written.
     ///
     /// # Panics
     ///
     /// If there is no such entry.
-    pub fn copy(&mut self, place: usize, into: &mut dyn Write) -> Result<[u8; 32], ArchiveError> {
+    pub fn copy(&mut self, place: usize, into: &mut dyn Write) -> io::Result<Copied> {
         let entry = &self.entries[place];
-        let damaged = |reason| ArchiveError::Entry { entry: entry.name.clone(), reason };
-        let mut content = self.zip.by_index(place).map_err(|e| damaged(e.to_string()))?;
         let mut hash = Sha256::new();
-        let mut done = 0_u64;
-        let mut piece = vec![0; PIECE_BYTES];
-        loop {
-            let count = match content.read(&mut piece) {
-                Ok(0) => break,
-                Ok(count) => count,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-                Err(e) => return Err(damaged(e.to_string())),
-            };
-            done += count as u64;
-            if done > entry.size_bytes {
-                let declared = entry.size_bytes;
-                return Err(damaged(format!("unpacks to more than the {declared} bytes declared")));
+        let mut copy = |zip: &mut ZipArchive<BufReader<File>>| {
+            let mut content = zip.by_index(place).map_err(|e| Trouble::Damage(e.to_string()))?;
+            copy_content(&mut content, entry.size_bytes, &mut hash, into)
+        };
+        let damage = match copy(&mut self.zip) {
+            Ok(()) => None,
+            Err(Trouble::Write(error)) => return Err(error),
+            Err(Trouble::Damage(reason)) => {
+                Some(ArchiveError::Entry { entry: entry.name.clone(), reason })
             }
-            hash.update(&piece[..count]);
-            into.write_all(&piece[..count]).map_err(ArchiveError::Write)?;
-        }
-        if done != entry.size_bytes {
-            let declared = entry.size_bytes;
-            return Err(damaged(format!("unpacks to {done} bytes, {declared} declared")));
-        }
-        Ok(hash.finalize().into())
+        };
+        Ok(Copied { sha256: hash.finalize().into(), damage })
     }
+}
+
+/// What came out of one file of a zip.
+#[derive(Debug)]
+pub struct Copied {
+    /// The SHA-256 of what was written.
+    pub sha256: [u8; 32],
+    /// Why that is not the file that was packed: it is cut short, longer or shorter than declared,
+    /// or its checksum is wrong.
+    pub damage: Option<ArchiveError>,
+}
+
+/// Why copying a file ended early.
+enum Trouble {
+    Damage(String),
+    Write(io::Error),
+}
+
+fn copy_content(
+    content: &mut impl Read,
+    declared: u64,
+    hash: &mut Sha256,
+    into: &mut dyn Write,
+) -> Result<(), Trouble> {
+    let mut done = 0_u64;
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        let count = match content.read(&mut piece) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            Err(e) => return Err(Trouble::Damage(e.to_string())),
+        };
+        done += count as u64;
+        if done > declared {
+            let reason = format!("unpacks to more than the {declared} bytes declared");
+            return Err(Trouble::Damage(reason));
+        }
+        hash.update(&piece[..count]);
+        into.write_all(&piece[..count]).map_err(Trouble::Write)?;
+    }
+    if done != declared {
+        let reason = format!("unpacks to {done} bytes, {declared} declared");
+        return Err(Trouble::Damage(reason));
+    }
+    Ok(())
 }
 
 /// Checks the record at the very end of the file and returns the number of entries it announces.

@@ -31,9 +31,17 @@ pub enum InstallError {
     #[error(
         "{url} is not what the checksum database {database} has on record: expected {expected}, \
          found {found}; nothing was installed. Either the download is damaged or somebody changed \
-         it: try another proxy, and tell the one who runs this one"
+         it: try another proxy, and tell the one who runs this one{}",
+        damage.as_ref().map(|damage| format!(" ({damage})")).unwrap_or_default()
     )]
-    Mismatch { url: String, database: String, expected: TreeDigest, found: TreeDigest },
+    Mismatch {
+        url: String,
+        database: String,
+        expected: TreeDigest,
+        found: TreeDigest,
+        /// What is wrong with the zip itself, where something is.
+        damage: Option<ArchiveError>,
+    },
 
     /// The checksum database does not vouch for the toolchain.
     #[error("{module} is not proven")]
@@ -173,12 +181,12 @@ impl Store {
                 source => InstallError::Fetch { module: module.to_string(), source },
             })?;
         let refused = |source| match source {
-            ArchiveError::Read(source) | ArchiveError::Write(source) => InstallError::Store(source),
+            ArchiveError::Read(source) => InstallError::Store(source),
             source => InstallError::Archive { url: served.url.clone(), source },
         };
         let mut archive = Archive::open(zip.reopen()?, &module.zip_prefix()).map_err(refused)?;
         let root = work.path().join("tree");
-        let tree = Unpacked::from_archive(&mut archive, module, &root).map_err(refused)?;
+        let tree = Unpacked::from_archive(&mut archive, module, &root)?;
         ProvenTree::new(tree, proof, served.url.clone())
     }
 
@@ -211,14 +219,20 @@ struct ProvenTree {
 }
 
 impl ProvenTree {
-    fn new(tree: Unpacked, proof: Proof, url: String) -> Result<Self, InstallError> {
+    fn new(mut tree: Unpacked, proof: Proof, url: String) -> Result<Self, InstallError> {
+        let damage = tree.take_damage();
         if tree.digest() != proof.h1 {
             return Err(InstallError::Mismatch {
                 url,
                 database: proof.database,
                 expected: proof.h1,
                 found: tree.digest(),
+                damage,
             });
+        }
+        // The right files by luck: a checksum that is wrong, say. The go command refuses it too.
+        if let Some(source) = damage {
+            return Err(InstallError::Archive { url, source });
         }
         Ok(ProvenTree { proven: Proven::new(proof, url), tree })
     }

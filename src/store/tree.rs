@@ -34,6 +34,7 @@ pub struct Unpacked {
     root: PathBuf,
     digest: TreeDigest,
     names: Vec<String>,
+    damage: Option<ArchiveError>,
 }
 
 impl Unpacked {
@@ -45,33 +46,40 @@ impl Unpacked {
     ///
     /// # Errors
     ///
-    /// If an entry is damaged or a file cannot be written. What was written is the caller's to
-    /// remove.
+    /// If a file cannot be written. What was written is the caller's to remove.
     pub fn from_archive(
         archive: &mut Archive,
         module: &ToolchainModule,
         root: &Path,
-    ) -> Result<Self, ArchiveError> {
+    ) -> io::Result<Self> {
         let prefix = module.zip_prefix();
-        let mut folders = Folders::new(root).map_err(ArchiveError::Write)?;
+        let mut folders = Folders::new(root)?;
+        let mut damage = None;
         let mut digest = TreeDigestBuilder::new();
         let mut names = Vec::with_capacity(archive.entries().len());
         for place in 0..archive.entries().len() {
             let entry = archive.entries()[place].clone();
             let name = entry.name.strip_prefix(&prefix).expect("checked when it was opened");
-            let path = folders.path_for(name).map_err(ArchiveError::Write)?;
-            let mut file = create(&path).map_err(ArchiveError::Write)?;
-            let sha256 = archive.copy(place, &mut file)?;
-            finish(&file, name).map_err(ArchiveError::Write)?;
-            digest.add(&entry.name, sha256).expect("names were checked when it was opened");
+            let path = folders.path_for(name)?;
+            let mut file = create(&path)?;
+            let copied = archive.copy(place, &mut file)?;
+            finish(&file, name)?;
+            damage = damage.or(copied.damage);
+            digest.add(&entry.name, copied.sha256).expect("names were checked when it was opened");
             names.push(name.to_owned());
         }
-        Ok(Unpacked { root: root.to_owned(), digest: digest.finish(), names })
+        Ok(Unpacked { root: root.to_owned(), digest: digest.finish(), names, damage })
     }
 
     /// The digest of what was unpacked.
     pub fn digest(&self) -> TreeDigest {
         self.digest
+    }
+
+    /// Takes out what is wrong with the zip's first damaged file; the digest is then of what came
+    /// out of it.
+    pub fn take_damage(&mut self) -> Option<ArchiveError> {
+        self.damage.take()
     }
 
     /// Copies every `_go.mod` to `go.mod`, which a module zip may not hold, and returns the GOROOT.
