@@ -367,6 +367,10 @@ mod tests {
             Some(EntryRule::Case { other: "m@v1/a/b".to_owned() })
         );
         assert_eq!(
+            rule_of(&["m@v1/a/b/c/d", "m@v1/a/b/e/f", "m@v1/a/B/g/h"]),
+            Some(EntryRule::Case { other: "m@v1/a/b/c/d".to_owned() })
+        );
+        assert_eq!(
             rule_of(&["m@v1/a", "m@v1/A"]),
             Some(EntryRule::Case { other: "m@v1/a".to_owned() })
         );
@@ -375,7 +379,7 @@ mod tests {
             Some(EntryRule::FileAndFolder { other: "m@v1/a/b".to_owned() })
         );
         assert_eq!(
-            rule_of(&["m@v1/a", "m@v1/a/b"]),
+            rule_of(&["m@v1/a", "m@v1/a/b/c/d"]),
             Some(EntryRule::FileAndFolder { other: "m@v1/a".to_owned() })
         );
     }

@@ -19,11 +19,13 @@ pub enum SumdbError {
     Unavailable { database: String, path: String, reason: String },
 
     /// The database says that there is no such module version.
-    #[error("checksum database {database} has no record of {path} {version}")]
+    #[error(
+        "checksum database {database} has no record of {path} {version}; nothing was installed"
+    )]
     NotFound { database: String, path: String, version: String },
 
     /// The module cannot be looked up under this name.
-    #[error("nothing to look up in the checksum database")]
+    #[error("no checksum database can be asked about this")]
     Name(#[from] EscapeError),
 
     /// The answer to a lookup is not one, is not signed, or is about something else.

@@ -1,6 +1,7 @@
 //! A checksum database and a memory for tests: honest unless told otherwise.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 
 use super::key::{SignerKey, VerifierKey};
@@ -166,6 +167,8 @@ impl Database for Server {
 pub(crate) struct Notebook {
     pub(crate) latest: Mutex<Option<String>>,
     pub(crate) kept: Mutex<BTreeMap<String, Vec<u8>>>,
+    /// How often something was kept.
+    pub(crate) keeps: AtomicUsize,
     /// Heads that other processes will store, each just before the next replacement is tried.
     pub(crate) rivals: Mutex<Vec<String>>,
 }
@@ -207,6 +210,7 @@ impl Memory for Notebook {
     }
 
     fn keep(&self, path: &str, content: &[u8]) {
+        self.keeps.fetch_add(1, Ordering::Relaxed);
         self.kept.lock().unwrap().insert(path.to_owned(), content.to_owned());
     }
 

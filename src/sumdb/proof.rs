@@ -34,9 +34,10 @@ impl<'a> VerifiedTree<'a> {
         }
         let root = |fringe: &[ReadTile]| root_of(fringe.iter().map(|tile| &tile.hashes));
         if root(&fringe) != head.root {
-            // Any of them may be the damaged one, so none that came from memory is kept.
+            // Any of them may be the damaged one, so none that came from memory stays there.
+            fringe.iter().filter(|read| !read.is_new).for_each(|read| reader.forget(read.tile));
             for read in fringe.iter_mut().filter(|read| !read.is_new) {
-                *read = reader.fetch_instead(read.tile, head.size)?;
+                *read = reader.fetch(read.tile, head.size)?;
             }
         }
         let found = root(&fringe);
@@ -100,7 +101,12 @@ impl<'a> VerifiedTree<'a> {
         if root_over(&read.hashes) == expected {
             return Ok(read);
         }
-        let read = if read.is_new { read } else { self.reader.fetch_instead(tile, size)? };
+        let read = if read.is_new {
+            read
+        } else {
+            self.reader.forget(tile);
+            self.reader.fetch(tile, size)?
+        };
         let found = root_over(&read.hashes);
         if found != expected {
             return Err(self.reader.mismatch(tile.to_string(), size, expected, found));
@@ -133,11 +139,10 @@ impl TileReader<'_> {
         }
     }
 
-    /// Drops what memory has of a tile and fetches it.
-    fn fetch_instead(&self, tile: Tile, size: u64) -> Result<ReadTile, SumdbError> {
+    /// Drops what memory has of a tile, the full one included.
+    fn forget(&self, tile: Tile) {
         self.memory.forget(&tile.to_string());
         self.memory.forget(&tile.full().to_string());
-        self.fetch(tile, size)
     }
 
     fn recall(&self, tile: Tile) -> Option<Vec<Hash>> {

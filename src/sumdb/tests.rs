@@ -1,5 +1,7 @@
 //! The client against an honest database, every kind of hostile one, and damaged memories.
 
+use std::sync::atomic::Ordering;
+
 use proptest::prelude::*;
 
 use super::fake::{Notebook, SIZE, Server, VERSION, key, lookup, module, record, signer};
@@ -87,7 +89,9 @@ mod honest {
     fn what_is_cached_needs_no_database() {
         let memory = Notebook::default();
         let proof = prove(&Server::new(), &memory, DEEP).unwrap();
+        let keeps = memory.keeps.load(Ordering::Relaxed);
         assert_eq!(prove(&Server::down(), &memory, DEEP).unwrap(), proof);
+        assert_eq!(memory.keeps.load(Ordering::Relaxed), keeps, "kept again what was there");
         let error = refused(&Server::down(), &memory, LAST);
         assert!(matches!(error, SumdbError::Unavailable { .. }));
     }
@@ -431,7 +435,7 @@ mod answers {
     fn an_unknown_module_is_not_found_and_an_outage_is_not_an_answer() {
         let error = refused_first(&Server::new(), SIZE);
         assert!(matches!(error, SumdbError::NotFound { .. }));
-        insta::assert_snapshot!(error, @"checksum database sum.example.test has no record of example.test/m100000 v1.0.0");
+        insta::assert_snapshot!(error, @"checksum database sum.example.test has no record of example.test/m100000 v1.0.0; nothing was installed");
         let error = refused_first(&Server::down(), DEEP);
         assert!(matches!(error, SumdbError::Unavailable { .. }));
         insta::assert_snapshot!(error, @"checksum database sum.example.test: cannot read lookup/example.test/m5@v1.0.0: no route to host");
@@ -585,7 +589,24 @@ mod memory {
             memory.kept.lock().unwrap().get_mut(&path).unwrap()[0] ^= 1;
             let error = prove(&Server::down(), &memory, DEEP).unwrap_err();
             assert!(matches!(error, SumdbError::Unavailable { .. }), "{path}: {error}");
+            assert!(!memory.paths().contains(&path), "{path} was not dropped");
         }
+    }
+
+    #[test]
+    fn a_damaged_full_tile_is_dropped_with_the_part_that_was_wanted() {
+        let memory = Notebook::default();
+        memory.keep("tile/8/0/390", &[1; 8192]);
+        memory.keep("tile/8/2/000", &[1; 8192]);
+        let server = Server::new();
+        prove(&server, &memory, DEEP).unwrap();
+        assert!(
+            !memory.paths().iter().any(|path| path == "tile/8/0/390" || path == "tile/8/2/000")
+        );
+        let mut read = server.read_below("tile/");
+        read.sort();
+        read.dedup();
+        assert_eq!(read.len(), server.read_below("tile/").len(), "read twice without need");
     }
 
     #[test]
