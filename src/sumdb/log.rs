@@ -109,15 +109,6 @@ impl Log {
         TreeHead { size, root }
     }
 
-    /// The log as it was when it had `size` records.
-    #[cfg(test)]
-    pub(super) fn first(&self, size: u64) -> Log {
-        let shortened = |(level, hashes): (usize, &Vec<Hash>)| {
-            hashes[..(size >> (8 * level)) as usize].to_vec()
-        };
-        Log { levels: self.levels.iter().enumerate().map(shortened).collect() }
-    }
-
     /// The file of a tile, or `None` if the log is not that large yet.
     pub(super) fn tile(&self, tile: Tile) -> Option<Vec<u8>> {
         Some(self.hashes(tile)?.iter().flat_map(|hash| hash.0).collect())
@@ -126,6 +117,17 @@ impl Log {
     fn hashes(&self, tile: Tile) -> Option<&[Hash]> {
         let first = usize::try_from(tile.index().checked_mul(WIDTH)?).ok()?;
         self.levels.get(tile.level() as usize)?.get(first..first.checked_add(tile.width())?)
+    }
+}
+
+#[cfg(test)]
+impl Log {
+    /// The log as it was when it had `size` records.
+    pub(super) fn first(&self, size: u64) -> Log {
+        let shortened = |(level, hashes): (usize, &Vec<Hash>)| {
+            hashes[..(size >> (8 * level)) as usize].to_vec()
+        };
+        Log { levels: self.levels.iter().enumerate().map(shortened).collect() }
     }
 }
 

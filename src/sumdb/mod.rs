@@ -15,16 +15,12 @@
 
 mod client;
 mod error;
-#[cfg(test)]
-pub(crate) mod fake;
 mod key;
 mod log;
 pub mod note;
 mod proof;
 mod record;
 mod seam;
-#[cfg(test)]
-mod tests;
 mod tile;
 mod tree;
 
@@ -37,3 +33,8 @@ pub use record::{Answer, ModuleRecord, RecordError, find_module, lookup_path};
 pub use seam::{Database, Memory, ReadError};
 pub use tile::{Tile, TilePathError};
 pub use tree::{Hash, TreeHead, TreeHeadError};
+
+#[cfg(test)]
+pub(crate) mod fake;
+#[cfg(test)]
+mod tests;
