@@ -8,11 +8,11 @@
 //! `0x9e3779b97f4a7c15` to the state and returns `mix(state)`, where `mix(z)` is: `z ^= z >> 30`,
 //! `z *= 0xbf58476d1ce4e5b9`, `z ^= z >> 27`, `z *= 0x94d049bb133111eb`, `z ^= z >> 31`. Round `r`
 //! (from 1) starts with the state that is the `r`-th draw of a generator whose state is the seed.
-//! The cells `0, 1, …, n−1` (numbered by `Survey::cells`) are shuffled by Fisher and Yates from the end: for `i` from `n−1` down to
-//! 1, place `i` is swapped with place `j`, drawn evenly from `0..=i`. To draw evenly below `b`, draws
-//! smaller than `2⁶⁴ mod b` are thrown away and the first other one is taken modulo `b`.
-//! The shuffle is always over all cells of the plan: one that cannot be run is passed over in its
-//! place, so a failure changes nobody else's order.
+//! The cells `0, 1, …, n−1`, numbered as `Survey::cells` lists them, are shuffled by Fisher and Yates
+//! from the end: for `i` from `n−1` down to 1, place `i` is swapped with place `j`, drawn evenly from
+//! `0..=i`. To draw evenly below `b`, draws smaller than `2⁶⁴ mod b` are thrown away and the first
+//! other one is taken modulo `b`. The shuffle is always over all cells of the plan: one that cannot
+//! be run is passed over in its place, so that a failure changes nobody else's order.
 //!
 //! The generator is spelt out here, not taken from a library, because a library may change its
 //! stream and a published survey must stay reproducible.

@@ -1,6 +1,8 @@
 use super::fixtures::{any_survey, run, survey, troubled_survey};
 use super::*;
-use crate::record::{BuildStatus, RunRow, Threads, ToolchainStatus, Verdict};
+use crate::record::{
+    BuildRow, BuildStatus, CheckRow, RunRow, Threads, ToolchainRow, ToolchainStatus, Verdict,
+};
 use proptest::prelude::*;
 
 fn metric(model: &ReportModel, wanted: Metric) -> &MetricModel {
@@ -126,6 +128,36 @@ fn no_later_row_replaces_a_measurement() {
     let after = survey.analyse();
     assert_eq!(after.metrics, before.metrics);
     assert_eq!(after.warnings, [Warning::RepeatedRuns { count: 1 }]);
+}
+
+#[test]
+fn the_first_row_on_a_build_or_toolchain_holds() {
+    let mut survey = survey();
+    let before = survey.analyse();
+    survey.builds.push(BuildRow { status: BuildStatus::Failed, ..survey.builds[0].clone() });
+    survey
+        .toolchains
+        .push(ToolchainRow { status: ToolchainStatus::Failed, ..survey.toolchains[0].clone() });
+    assert_eq!(survey.analyse(), before);
+}
+
+#[test]
+fn a_check_of_another_binary_says_nothing() {
+    let mut survey = survey();
+    let wrong = CheckRow {
+        binary_sha256: "ff".into(),
+        verdict: Verdict::Differs,
+        ..survey.checks[0].clone()
+    };
+    survey.runs.clear();
+    survey.checks = vec![wrong.clone()];
+    let model = survey.analyse();
+    assert_eq!(model.shortfalls, []);
+    assert_eq!(metric(&model, Metric::Elapsed).cells[0][0], Entry::Gap(Gap::NotMeasured));
+    survey.checks = vec![CheckRow { binary_sha256: "03".into(), ..wrong }];
+    let model = survey.analyse();
+    let gap = Gap::CheckFailed(Failing::WrongOutput);
+    assert_eq!(metric(&model, Metric::Elapsed).cells[0][0], Entry::Gap(gap));
 }
 
 #[test]
