@@ -57,11 +57,11 @@ func (g *generator) draw(numbers []uint32) {
 type distribution struct {
 	upTo    [16]float64 // cumulative probabilities, filled up with 1
 	letters [16]byte
-	wide    bool // more than four letters
+	few     bool // at most four letters
 }
 
 func newDistribution(letters string, probabilities ...float64) *distribution {
-	d := &distribution{wide: len(letters) > 4}
+	d := &distribution{few: len(letters) <= 4}
 	copy(d.letters[:], letters)
 	sum := 0.0
 	for i := range d.upTo {
@@ -75,17 +75,35 @@ func newDistribution(letters string, probabilities ...float64) *distribution {
 	return d
 }
 
-// letter returns the first letter whose cumulative probability is at least p: a binary search that halves the range by
-// arithmetic on the outcome of each comparison.
+// letter returns the first letter whose cumulative probability is at least p: a binary search, which turns the outcome
+// of each comparison into a bit of the index.
 func (d *distribution) letter(p float64) byte {
-	i := uint(0)
-	if d.wide {
-		i = below(d.upTo[7], p) << 3
-		i += below(d.upTo[i+3], p) << 2
-	}
+	i := below(d.upTo[7], p) << 3
+	i += below(d.upTo[(i+3)&15], p) << 2
 	i += below(d.upTo[(i+1)&15], p) << 1
 	i += below(d.upTo[i&15], p)
 	return d.letters[i&15]
+}
+
+// letterOfFew is letter for at most four letters.
+func (d *distribution) letterOfFew(p float64) byte {
+	i := below(d.upTo[1], p) << 1
+	i += below(d.upTo[i&15], p)
+	return d.letters[i&15]
+}
+
+// fill sets line to the letters that numbers stand for.
+func (d *distribution) fill(line []byte, numbers []uint32) {
+	line = line[:len(numbers)] // spares the check of each index
+	if d.few {
+		for i, number := range numbers {
+			line[i] = d.letterOfFew(float64(number) / modulus)
+		}
+	} else {
+		for i, number := range numbers {
+			line[i] = d.letter(float64(number) / modulus)
+		}
+	}
 }
 
 // below returns 1 if a < b, otherwise 0: the sign of the difference.
@@ -107,9 +125,7 @@ func (b *block) letters(d *distribution) {
 		end := len(b.text)
 		b.text = b.text[:end+n+1]
 		line := b.text[end:]
-		for i, number := range rest[:n] {
-			line[i] = d.letter(float64(number) / modulus)
-		}
+		d.fill(line, rest[:n])
 		line[n] = '\n'
 		rest = rest[n:]
 	}
