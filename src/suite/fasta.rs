@@ -10,8 +10,8 @@
 
 use std::io::{self, Write};
 
-/// SHA-256 of the text for some N, as published: the digest of the Benchmarks Game's sample output (1000), and those met
-/// by the game's own programs at full size (the inputs of regex-redux, of k-nucleotide, of reverse-complement).
+/// SHA-256 of the text for some N: of the Benchmarks Game's sample (1000), and of what the game's own
+/// programs write (the full-size inputs of regex-redux, k-nucleotide and reverse-complement).
 pub const PUBLISHED_SHA256: [(u64, &str); 4] = [
     (1_000, "62d1e8d0df7938d2aefda9a37887e0389231ea72c099c29a51afb6edca1bdc73"),
     (5_000_000, "97197f5957a12f8a859ba7edff6d97994daa18afacd77db21fa68c6f2e447e38"),
