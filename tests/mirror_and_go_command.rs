@@ -22,7 +22,7 @@ use gosurvey::proxy::{ChecksumDatabase, GoproxyList, Proxies, SumdbSetting};
 use gosurvey::store::{Evidence, Store, Toolchain};
 use server::{Fault, Server};
 
-/// A mirror of one real toolchain.
+/// A mirror of the newest real toolchain at hand.
 struct World {
     folder: tempfile::TempDir,
     toolchain: Toolchain,
@@ -31,7 +31,7 @@ struct World {
 }
 
 impl World {
-    /// Makes a mirror of the newest toolchain there is, or returns `None` if Go is waived.
+    /// Makes the mirror, or returns `None` if Go is waived.
     fn new() -> Option<Self> {
         let (_, newest) = go::goroots()?.pop()?;
         let toolchain = Toolchain::from_goroot(&newest).unwrap();
@@ -39,12 +39,11 @@ impl World {
             release: toolchain.release.clone(),
             platform: toolchain.platform.clone(),
         };
-        let folder = tempfile::tempdir().unwrap();
-        let goroots = std::slice::from_ref(&toolchain.root);
+        // Packing takes seconds: the mirror of the other tests is used, which is kept between runs.
+        let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mirror");
         let options = MirrorOptions::default();
-        let place = folder.path().join("mirror");
-        let mirror = mirror::create(&place, goroots, &options, &mut |_| ()).unwrap();
-        Some(World { folder, toolchain, module, mirror })
+        let mirror = mirror::create(&place, &[goroot], &options, &mut |_| ()).unwrap();
+        Some(World { folder: tempfile::tempdir().unwrap(), toolchain, module, mirror })
     }
 
     /// Runs `go mod download -json` for the toolchain with an empty module cache.

@@ -127,7 +127,8 @@ fn add(
         place = unpacked.path();
     }
     let goroot = Goroot::read(place)?;
-    let module = ToolchainModule { release: goroot.release, platform: goroot.platform };
+    let module =
+        ToolchainModule { release: goroot.release.clone(), platform: goroot.platform.clone() };
     on_toolchain(&module);
     let files = GorootFiles::list(&goroot.root, &module)?;
     summary.links_out.extend(files.links_out.iter().map(|link| goroot.root.join(link)));
@@ -141,12 +142,12 @@ fn add(
             );
         }
         if !summary.www.join(module.zip_path()).exists() {
-            write_module(&summary.www, &module, &files, &goroot.root)?;
+            write_module(&summary.www, &module, &files, &goroot)?;
         }
         summary.unchanged.push(module);
         return Ok(());
     }
-    let h1 = write_module(&summary.www, &module, &files, &goroot.root)?;
+    let h1 = write_module(&summary.www, &module, &files, &goroot)?;
     log.append(&module, h1);
     summary.added.push(module);
     Ok(())
@@ -157,7 +158,7 @@ fn write_module(
     www: &Path,
     module: &ToolchainModule,
     files: &GorootFiles,
-    goroot: &Path,
+    goroot: &Goroot,
 ) -> anyhow::Result<TreeDigest> {
     let info = serde_json::json!({
         "Version": module.version(),
@@ -177,13 +178,11 @@ fn write_module(
 }
 
 /// When the release was made, by the second line of `VERSION` (from Go 1.21 on) or by its time.
-fn release_time(goroot: &Path) -> anyhow::Result<Timestamp> {
-    let path = goroot.join("VERSION");
-    let version = fs_err::read_to_string(&path)?;
-    let line = version.lines().find_map(|line| line.strip_prefix("time "));
+fn release_time(goroot: &Goroot) -> anyhow::Result<Timestamp> {
+    let line = goroot.version.lines().find_map(|line| line.strip_prefix("time "));
     if let Some(time) = line.and_then(|time| time.trim().parse().ok()) {
         return Ok(time);
     }
-    let modified = Timestamp::try_from(fs_err::metadata(&path)?.modified()?)?;
-    Ok(Timestamp::from_second(modified.as_second())?)
+    let modified = fs_err::metadata(goroot.root.join("VERSION"))?.modified()?;
+    Ok(Timestamp::from_second(Timestamp::try_from(modified)?.as_second())?)
 }

@@ -1,5 +1,6 @@
 //! An installed toolchain and what is known of where it came from.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -8,6 +9,9 @@ use crate::module::TreeDigest;
 use crate::platform::Platform;
 use crate::release::Release;
 use crate::sumdb::Proof;
+
+/// More than any `VERSION` has.
+const VERSION_BYTES: u64 = 4 * 1024;
 
 /// A GOROOT of one release for one platform.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +91,8 @@ pub struct Goroot {
     pub root: PathBuf,
     pub release: Release,
     pub platform: Platform,
+    /// The text of `VERSION`.
+    pub version: String,
 }
 
 impl Goroot {
@@ -105,22 +111,29 @@ impl Goroot {
                 bail!("{shown} is not a GOROOT: it has no {part}");
             }
         }
-        let release = read_release(&root)?;
+        let version = read_version(&root.join("VERSION"))?;
+        let release = parse_version(&version)
+            .with_context(|| format!("{} names no release", root.join("VERSION").display()))?;
         let platform = read_platform(&root)?;
-        Ok(Goroot { root, release, platform })
+        Ok(Goroot { root, release, platform, version })
     }
 }
 
-fn read_release(root: &Path) -> anyhow::Result<Release> {
-    let path = root.join("VERSION");
-    let version = fs_err::read_to_string(&path).context(
+fn read_version(path: &Path) -> anyhow::Result<String> {
+    let file = fs_err::File::open(path).context(
         "a GOROOT of a release has a VERSION file; one built from the repository has not",
     )?;
+    let mut version = String::new();
+    file.take(VERSION_BYTES).read_to_string(&mut version)?;
+    Ok(version)
+}
+
+fn parse_version(version: &str) -> anyhow::Result<Release> {
     let first = version.split_whitespace().next().unwrap_or_default();
     let release = first.strip_prefix("go").and_then(|version| version.parse().ok());
     release.with_context(|| {
         let line = version.lines().next().unwrap_or_default();
-        format!("{} begins with {line:?}; expected a release such as go1.27.1", path.display())
+        format!("expected a release such as go1.27.1 in the first line, found {line:?}")
     })
 }
 

@@ -1,5 +1,7 @@
 //! A web server for tests: the files below one folder, over loopback, with faults on request.
+
 #![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Write};
