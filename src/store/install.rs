@@ -40,7 +40,7 @@ pub enum InstallError {
         expected: TreeDigest,
         found: TreeDigest,
         /// What is wrong with the zip itself, where something is.
-        damage: Option<ArchiveError>,
+        damage: Option<Box<ArchiveError>>,
     },
 
     /// The checksum database does not vouch for the toolchain.
@@ -227,7 +227,7 @@ impl ProvenTree {
                 database: proof.database,
                 expected: proof.h1,
                 found: tree.digest(),
-                damage,
+                damage: damage.map(Box::new),
             });
         }
         // The right files by luck: a checksum that is wrong, say. The go command refuses it too.
