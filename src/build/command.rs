@@ -1,12 +1,13 @@
 //! Runs a go command: timed, bounded, and killed with everything it started.
 
 use super::environment::Environment;
+use crate::exec::quoted;
 use crate::measurement::Outcome;
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::{self, PipeReader, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
@@ -71,11 +72,8 @@ impl GoCommand<'_> {
 
     /// The command as a line that can be pasted into a shell.
     fn shell_line(&self) -> String {
-        let environment = self.environment.variables().map(|(name, value)| {
-            let mut setting = OsString::from(format!("{name}="));
-            setting.push(value);
-            quoted(&setting)
-        });
+        let environment =
+            self.environment.variables().map(|(name, value)| format!("{name}={}", quoted(value)));
         let words = std::iter::once(self.program.as_os_str())
             .chain(self.arguments.iter().map(OsString::as_os_str))
             .map(quoted);
@@ -164,16 +162,6 @@ impl Output {
     }
 }
 
-/// `word` as a shell reads it back.
-fn quoted(word: &OsStr) -> String {
-    let text = word.to_string_lossy();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        return text.into_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -245,6 +233,6 @@ mod tests {
             environment: &environment,
             time_limit: LONG,
         };
-        insta::assert_snapshot!(command.shell_line(), @r"(cd /w && env -i GOENV=off 'GOROOT=/go root' GOTOOLCHAIN=local HOME=/dev/null LC_ALL=C 'PATH=/go root/bin:/usr/bin:/bin' '/go root/bin/go' build 'it'\''s')");
+        insta::assert_snapshot!(command.shell_line(), @r"(cd /w && env -i GOENV=off GOROOT='/go root' GOTOOLCHAIN=local HOME=/dev/null LC_ALL=C PATH='/go root/bin:/usr/bin:/bin' '/go root/bin/go' build 'it'\''s')");
     }
 }

@@ -241,6 +241,18 @@ fn a_workspace_left_by_a_killed_process_is_emptied() {
 }
 
 #[test]
+fn builds_in_one_store_wait_for_one_another() {
+    let script = format!("mkdir $LOG.busy || exit 1\n{LOGGING}\nrmdir $LOG.busy");
+    let bench = Bench::new("1.27.1", &script);
+    std::thread::scope(|scope| {
+        let builds: Vec<_> = (0..4).map(|_| scope.spawn(|| bench.build(3))).collect();
+        for build in builds {
+            build.join().unwrap().outcome.unwrap();
+        }
+    });
+}
+
+#[test]
 fn a_toolchain_says_its_version() {
     let bench = Bench::new("1.27.1", "echo go version go1.27.1 linux/amd64");
     assert_eq!(go_version(&bench.path("store/goroot")).unwrap(), "go version go1.27.1 linux/amd64");

@@ -7,6 +7,7 @@ mod bars;
 mod lines;
 
 use bars::Bars;
+use indicatif::ProgressDrawTarget;
 use lines::Lines;
 use std::io::{self, IsTerminal};
 
@@ -44,7 +45,7 @@ pub trait Meter: Send {
 /// Progress for people: bars on a terminal, otherwise a line now and then.
 pub fn on_standard_error() -> Box<dyn Progress> {
     if io::stderr().is_terminal() {
-        Box::new(Bars::new())
+        Box::new(Bars::on(ProgressDrawTarget::stderr()))
     } else {
         Box::new(Lines::new(io::stderr()))
     }
