@@ -8,6 +8,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, PipeReader, Read};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
@@ -29,6 +30,8 @@ pub(super) struct GoCommand<'a> {
     pub arguments: &'a [OsString],
     pub folder: &'a Path,
     pub environment: &'a Environment,
+    /// A file to be its standard input, in place of `/dev/null`.
+    pub input: Option<&'a File>,
     pub time_limit: Duration,
 }
 
@@ -51,13 +54,17 @@ impl GoCommand<'_> {
     pub fn run(&self) -> io::Result<Finished> {
         log::debug!("{}", self.shell_line());
         let (reader, writer) = io::pipe()?;
+        let input = match self.input {
+            Some(file) => Stdio::from(file.try_clone()?),
+            None => Stdio::null(),
+        };
         let mut command = Command::new(self.program);
         command
             .args(self.arguments)
             .current_dir(self.folder)
             .env_clear()
             .envs(self.environment.variables())
-            .stdin(Stdio::null())
+            .stdin(input)
             .stdout(writer.try_clone()?)
             .stderr(writer)
             .process_group(0);
@@ -173,6 +180,7 @@ mod tests {
             arguments: &["-c".into(), script.into()],
             folder: Path::new("/"),
             environment: &environment,
+            input: None,
             time_limit,
         };
         command.run().unwrap()
@@ -231,6 +239,7 @@ mod tests {
             arguments: &["build".into(), "it's".into()],
             folder: Path::new("/w"),
             environment: &environment,
+            input: None,
             time_limit: LONG,
         };
         insta::assert_snapshot!(command.shell_line(), @r"(cd /w && env -i GOENV=off GOROOT='/go root' GOTOOLCHAIN=local HOME=/dev/null LC_ALL=C PATH='/go root/bin:/usr/bin:/bin' '/go root/bin/go' build 'it'\''s')");

@@ -1,7 +1,7 @@
 //! Compiles a program with a toolchain, and times how long that takes.
 //!
-//! The go command is started in an environment built from nothing ([`environment`]), in a private
-//! folder laid out the way the release's era wants it ([`era`]). It is no measured program: it is
+//! The go command is started in an environment built from nothing ([`Environment`]), in a private
+//! folder laid out the way the release's era wants it ([`Era`]). It is no measured program: it is
 //! waited for and its output is captured here, and only its elapsed time is kept.
 //!
 //! # What build time means
@@ -156,6 +156,7 @@ pub fn go_version(goroot: &Path) -> Result<String> {
         arguments: &["version".into()],
         folder: goroot,
         environment: &Environment::for_version(goroot),
+        input: None,
         time_limit: Duration::from_secs(60),
     };
     let finished =
@@ -220,6 +221,7 @@ impl Builder<'_> {
             arguments: &era.arguments(request.release, request.program, &self.workspace.output()),
             folder: &self.workspace.source(era, request.program),
             environment: self.environment,
+            input: Some(self.workspace.lock()),
             time_limit: request.time_limit,
         };
         match command.run() {

@@ -6,7 +6,7 @@ use crate::suite::SourceTree;
 use anyhow::{Context, Result, ensure};
 use fs_err as fs;
 use sha2::{Digest, Sha256};
-use std::fs::{File, Permissions};
+use std::fs::{File, Permissions, TryLockError};
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
@@ -19,8 +19,7 @@ use std::path::{Component, Path, PathBuf};
 #[derive(Debug)]
 pub(super) struct Workspace {
     folder: PathBuf,
-    /// Held while the workspace is.
-    _lock: File,
+    lock: File,
 }
 
 impl Workspace {
@@ -29,11 +28,10 @@ impl Workspace {
         for folder in [folders.work, folders.gocache, folders.binaries] {
             fs::create_dir_all(folder)?;
         }
-        let lock = fs::File::open(folders.work)?.into_parts().0;
-        lock.lock().with_context(|| format!("cannot lock {}", folders.work.display()))?;
+        let lock = take_lock(&folders.work.join("build.lock"))?;
         let folder = fs::canonicalize(folders.work)?.join("build");
         remove(&folder)?;
-        let workspace = Workspace { folder, _lock: lock };
+        let workspace = Workspace { folder, lock };
         for folder in [workspace.home(), workspace.gopath(), workspace.temporary()] {
             fs::create_dir_all(folder)?;
         }
@@ -43,6 +41,13 @@ impl Workspace {
 
     pub fn path(&self) -> &Path {
         &self.folder
+    }
+
+    /// The lock, an empty file. A go command that has it as its standard input keeps it locked
+    /// until it ends, even if this process is killed: its successor will not find the go command
+    /// still writing to the workspace.
+    pub fn lock(&self) -> &File {
+        &self.lock
     }
 
     pub fn home(&self) -> PathBuf {
@@ -109,6 +114,22 @@ impl Drop for Workspace {
             log::warn!("{error:#}");
         }
     }
+}
+
+/// Opens and locks a file, made if need be.
+fn take_lock(path: &Path) -> Result<File> {
+    let cannot = || format!("cannot lock {}", path.display());
+    let mut options = fs::OpenOptions::new();
+    let lock = options.create(true).read(true).append(true).open(path)?.into_parts().0;
+    match lock.try_lock() {
+        Ok(()) => return Ok(lock),
+        Err(TryLockError::WouldBlock) => {
+            log::warn!("waiting for another build in this store ({})", path.display());
+        }
+        Err(TryLockError::Error(error)) => return Err(error).with_context(cannot),
+    }
+    lock.lock().with_context(cannot)?;
+    Ok(lock)
 }
 
 fn remove(folder: &Path) -> Result<()> {
