@@ -1,6 +1,7 @@
 //! Generated inputs on disk: made once, known by their digest, verified again on every use.
 
-use crate::suite::{Input, fasta, hex};
+use crate::hex::hex;
+use crate::suite::{Input, fasta};
 use anyhow::{Context, Result, ensure};
 use sha2::{Digest, Sha256};
 use std::io::{self, BufWriter, Read, Write};

@@ -1,5 +1,6 @@
 //! A suite on disk: `programs/`, `patches/` and `reference-output/` under one folder.
 
+use crate::hex::hex;
 use crate::suite::{Program, Reference, ReferenceSource, SourceTree, Suite, fasta, tree_sha256};
 use anyhow::{Context, Result, bail, ensure};
 use sha2::{Digest, Sha256};
@@ -78,7 +79,7 @@ impl SuiteFolder {
             ReferenceSource::File(file) => self.root.join("reference-output").join(file),
         };
         let content = fs_err::read(&file).context("a reference output is missing")?;
-        let sha256 = crate::suite::hex(&Sha256::digest(&content));
+        let sha256 = hex(&Sha256::digest(&content));
         ensure!(
             sha256 == reference.sha256,
             "{}: expected SHA-256 {}, found {sha256}; restore the file from the repository",

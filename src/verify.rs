@@ -10,6 +10,7 @@
 //!                             └─▶ Comparison { sha256, bytes, first difference }
 //! ```
 
+use crate::hex::hex;
 use crate::record::Verdict;
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -116,7 +117,7 @@ impl<R: Read> Comparator<R> {
             self.pending = 0..0;
         }
         Ok(Comparison {
-            sha256: hexadecimal(&self.sha256.finalize()),
+            sha256: hex(&self.sha256.finalize()),
             bytes: self.bytes,
             first_difference: self.first_difference,
         })
@@ -237,10 +238,6 @@ fn read_some(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
             outcome => return outcome,
         }
     }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

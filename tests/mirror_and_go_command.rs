@@ -42,7 +42,7 @@ impl World {
         // Packing takes seconds: the mirror of the other tests is used, which is kept between runs.
         let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mirror");
         let options = MirrorOptions::default();
-        let mirror = mirror::create(&place, &[goroot], &options, &mut |_| ()).unwrap();
+        let mirror = mirror::create(&place, &[newest], &options, &mut |_| ()).unwrap();
         Some(World { folder: tempfile::tempdir().unwrap(), toolchain, module, mirror })
     }
 

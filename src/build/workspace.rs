@@ -2,6 +2,7 @@
 
 use super::era::{Era, go_mod};
 use super::{BuildRequest, Folders};
+use crate::hex::hex;
 use crate::suite::SourceTree;
 use anyhow::{Context, Result, ensure};
 use fs_err as fs;
@@ -178,7 +179,7 @@ pub(super) fn keep_binary(file: &Path, binaries: &Path) -> Result<(PathBuf, Stri
             .with_context(|| format!("cannot write {}", to.path().display()))?;
         bytes += count as u64;
     }
-    let sha256: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let sha256 = hex(&digest.finalize());
     let path = binaries.join(&sha256);
     to.as_file().set_permissions(Permissions::from_mode(0o755))?;
     to.as_file().sync_all()?;

@@ -18,6 +18,7 @@ use sha2::{Digest, Sha256};
 use super::output::anonymous_memory;
 use super::protocol::{ENDED, FAILED, READY, Reply, Step};
 use super::{Command, ExecError, Output, Run, Runner, Sink, Stdin, request};
+use crate::hex::hex;
 use crate::measurement::{Measurement, Outcome};
 
 /// The launcher's program, as `build.rs` compiled it.
@@ -32,7 +33,7 @@ const STDERR_KEPT: u64 = 4096;
 
 /// Returns the SHA-256 of the launcher carried inside, in hexadecimal: which code measured.
 pub fn launcher_sha256() -> String {
-    Sha256::digest(IMAGE).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(IMAGE))
 }
 
 /// The running launcher. Runs one program at a time; ends when dropped.

@@ -304,7 +304,7 @@ impl RunRow {
 
     /// User plus system time, in nanoseconds.
     pub fn cpu_ns(&self) -> u64 {
-        (self.user_us + self.sys_us) * 1_000
+        self.user_us.saturating_add(self.sys_us).saturating_mul(1_000)
     }
 
     /// Whether the run counts as a measurement: it ended well and printed what it should.

@@ -5,7 +5,6 @@ mod manifest;
 mod source;
 
 pub use manifest::SuiteError;
-pub(crate) use source::hex;
 pub use source::{SourceTree, tree_sha256};
 
 use crate::release::Minor;

@@ -1,5 +1,6 @@
 //! A program's source text as a tree of named files, and the digest that identifies it.
 
+use crate::hex::hex;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
@@ -26,11 +27,6 @@ pub fn tree_sha256<'a>(files: impl Iterator<Item = (&'a str, &'a [u8])>) -> Stri
         tree.update(format!("{}  {name}\n", hex(&Sha256::digest(content))));
     }
     hex(&tree.finalize())
-}
-
-/// Lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
