@@ -78,7 +78,9 @@ impl Toolchain {
 
 /// A store of its own, but for the go command's cache.
 struct Store {
-    folder: tempfile::TempDir,
+    /// Removed with the store, if the store is what it was made for.
+    _folder: Option<tempfile::TempDir>,
+    root: PathBuf,
     work: PathBuf,
     binaries: PathBuf,
 }
@@ -86,8 +88,15 @@ struct Store {
 impl Store {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let (work, binaries) = (folder.path().join("work"), folder.path().join("binaries"));
-        Store { folder, work, binaries }
+        let store = Store::below(folder.path());
+        Store { _folder: Some(folder), ..store }
+    }
+
+    fn below(folder: &Path) -> Self {
+        let root = folder.join("store");
+        fs::create_dir_all(&root).unwrap();
+        let (work, binaries) = (root.join("work"), root.join("binaries"));
+        Store { _folder: None, root, work, binaries }
     }
 
     fn request<'a>(&'a self, toolchain: &'a Toolchain, tree: &'a SourceTree) -> BuildRequest<'a> {
@@ -103,7 +112,7 @@ impl Store {
             repetitions: 0,
             time_limit: Duration::from_secs(600),
             folders: Folders {
-                store: self.folder.path(),
+                store: &self.root,
                 gocache: &toolchain.gocache,
                 work: &self.work,
                 binaries: &self.binaries,
@@ -201,44 +210,43 @@ const POISON: [(&str, &str); 12] = [
     ("GODEBUG", "gctrace=1"),
 ];
 
-/// Builds with every toolchain in this process's environment, one digest a line.
-fn digests() -> String {
+/// Builds with every toolchain in this process's environment, below `folder`, one digest a line.
+fn digests(folder: &Path) -> String {
     let tree = program();
+    let store = Store::below(folder);
     let digest = |toolchain: &Toolchain| {
-        let store = Store::new();
         format!("{} {}\n", toolchain.release, built(&store.request(toolchain, &tree)).sha256)
     };
-    toolchains().iter().filter(|toolchain| toolchain.since(13)).map(digest).collect()
+    toolchains().iter().map(digest).collect()
 }
 
 #[test]
 fn the_callers_environment_changes_nothing() {
     const NAME: &str = "the_callers_environment_changes_nothing";
-    const RESULT: &str = "GOSURVEY_TEST_POISONED_RESULT";
-    let clean = digests();
+    const FOLDER: &str = "GOSURVEY_TEST_POISONED_FOLDER";
     // A process's own environment cannot be changed safely, so this test runs itself once more.
-    #[expect(clippy::disallowed_methods, reason = "tests have no cmd::Env to ask")]
-    if let Some(file) = std::env::var_os(RESULT) {
-        fs::write(PathBuf::from(file), clean).unwrap();
+    if let Some(folder) = std::env::var_os(FOLDER) {
+        let folder = Path::new(&folder);
+        fs::write(folder.join("digests"), digests(folder)).unwrap();
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("digests");
     let goroots: Vec<String> =
         toolchains().iter().map(|toolchain| toolchain.goroot.display().to_string()).collect();
     if goroots.is_empty() {
         return;
     }
+    // Both build in one place: releases without -trimpath write it into the executable.
+    let folder = tempfile::tempdir().unwrap();
+    let clean = digests(folder.path());
     let status = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", NAME])
         .env("GOSURVEY_TEST_GOROOTS", goroots.join(":"))
-        .env(RESULT, &file)
+        .env(FOLDER, folder.path())
         .envs(POISON)
         .status()
         .unwrap();
     assert!(status.success());
-    assert_eq!(fs::read_to_string(&file).unwrap(), clean);
-    assert!(!clean.is_empty());
+    assert_eq!(fs::read_to_string(folder.path().join("digests")).unwrap(), clean);
 }
 
 #[test]
@@ -252,7 +260,7 @@ fn what_does_not_compile_is_told_in_the_compilers_words() {
         assert!(
             failure.reason.starts_with("build: go build: exit ")
                 && failure.reason.contains("main.go:4")
-                && !failure.reason.contains(store.folder.path().to_str().unwrap()),
+                && !failure.reason.contains(store.root.to_str().unwrap()),
             "{}: {failure}",
             toolchain.release
         );
