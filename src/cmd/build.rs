@@ -168,7 +168,7 @@ fn compile(
         time_limit: TIME_LIMIT,
         folders: Folders {
             store: store.root(),
-            gocache: &store.gocache(&toolchain.release),
+            gocache: &store.gocache(&variant.toolchain),
             work: &store.tmp(),
             binaries: &store.binaries(),
         },

@@ -6,7 +6,7 @@
 //! toolchains/<release>.<os>-<arch>/       a GOROOT
 //! toolchains/<release>.<os>-<arch>.toml   where it came from and what proves it
 //! sumdb/<name>+<key hash>/          newest proven head, lookups and tiles of a checksum database
-//! inputs/ gocache/<release>/ binaries/<sha256>
+//! inputs/ gocache/<toolchain>/ binaries/<sha256>
 //! tmp/                              private folders of running processes
 //! locks/                            one file for each thing that only one process may make
 //! ```
@@ -31,7 +31,7 @@ pub use sumdb_memory::SumdbMemory;
 pub use toolchain::{Evidence, Goroot, Proven, Toolchain};
 pub use tree::FILE_TIME_S;
 
-use crate::release::Release;
+use crate::release::ToolchainName;
 
 /// A folder with everything that gosurvey keeps between runs.
 #[derive(Clone, Debug)]
@@ -67,9 +67,9 @@ impl Store {
         self.root.join("inputs")
     }
 
-    /// The build cache of one release's go command.
-    pub fn gocache(&self, release: &Release) -> PathBuf {
-        self.root.join("gocache").join(release.to_string())
+    /// The build cache of one toolchain's go command.
+    pub fn gocache(&self, toolchain: &ToolchainName) -> PathBuf {
+        self.root.join("gocache").join(toolchain.to_string())
     }
 
     /// Where binaries are kept.
