@@ -295,3 +295,21 @@ fn one_flipped_byte_is_refused_with_both_hashes() {
     let honest = bench.gosurvey(["fetch", "--go", &release.version()], &survey);
     assert_eq!(honest.code, 0, "{}", honest.all());
 }
+
+#[test]
+fn a_toolchain_from_disk_stands_by_its_age_and_is_called_unproven() {
+    let Some(bench) = bench() else { return };
+    let survey = bench.survey("local");
+    let goroot = bench.goroot(0);
+    let go = format!("latest,mine={}", goroot.display());
+    let run = bench.gosurvey(
+        ["survey", "--go", &go, "--size", "check", "--rounds", "1", "--program", "n-body"],
+        &survey,
+    );
+    assert_eq!(run.code, 0, "{}", run.all());
+    let toolchains: Vec<ToolchainRow> = rows(&survey.dir(), "toolchains.csv");
+    let proofs: Vec<_> = toolchains.iter().map(|row| (&*row.toolchain, &*row.proof)).collect();
+    let newest = bench.releases.last().unwrap().to_string();
+    assert_eq!(proofs, [("mine", "unproven"), (&*newest, "proven")]);
+    assert!(text(&survey.dir().join("report/summary.md")).contains("mine is UNPROVEN"));
+}

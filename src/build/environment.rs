@@ -127,13 +127,19 @@ fn path(goroot: &Path) -> OsString {
     path
 }
 
+/// Whether a release's go command knows `GOAMD64` on this platform; the others build what is now
+/// called v1.
+pub fn knows_goamd64(release: &Release, platform: &Platform) -> bool {
+    platform.arch == "amd64" && since(release, FIRST_WITH_GOAMD64)
+}
+
 /// `GOAMD64` for the go command, if it knows the variable.
 ///
 /// The value is checked here: go1.23 … go1.27 let a misspelt one pass, build for v1, and record
 /// the misspelling in the executable.
 fn goamd64<'a>(settings: &Settings<'a>) -> Result<Option<&'a str>, String> {
     check_goamd64(settings.goamd64).map_err(|error| error.to_string())?;
-    let known = settings.platform.arch == "amd64" && since(settings.release, FIRST_WITH_GOAMD64);
+    let known = knows_goamd64(settings.release, settings.platform);
     match settings.goamd64 {
         value if known => Ok(Some(value)),
         "v1" => Ok(None),

@@ -18,7 +18,7 @@ mod environment;
 mod era;
 mod workspace;
 
-pub use environment::Environment;
+pub use environment::{Environment, knows_goamd64};
 pub use era::Era;
 
 use crate::measurement::Outcome;

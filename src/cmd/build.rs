@@ -2,7 +2,7 @@
 
 use super::session::{Session, variant};
 use super::{Env, Outcome, PlanArgs, Stop, SurveyArgs, fetch};
-use crate::build::{self, BuildRequest, Folders};
+use crate::build::{self, BuildRequest, Folders, knows_goamd64};
 use crate::inputs::sha256_of;
 use crate::patch::{PatchError, Patched, apply_all};
 use crate::record::{BuildRow, BuildStatus};
@@ -161,7 +161,7 @@ fn compile(
         goroot: &toolchain.root,
         program,
         tree: &patched.tree,
-        goamd64: variant.goamd64().unwrap_or(&session.plan().goamd64),
+        goamd64: goamd64(session, variant, toolchain),
         experiments: experiments.as_deref(),
         cgo: false,
         repetitions,
@@ -174,6 +174,15 @@ fn compile(
         },
     };
     Ok(build::build(&request).with_context(|| format!("{variant} {program}"))?)
+}
+
+/// A variant's own `GOAMD64`, else the plan's for a release that knows it.
+fn goamd64<'a>(session: &'a Session, variant: &'a Variant, toolchain: &Toolchain) -> &'a str {
+    match variant.goamd64() {
+        Some(own) => own,
+        None if knows_goamd64(&toolchain.release, &toolchain.platform) => &session.plan().goamd64,
+        None => "v1",
+    }
 }
 
 /// The patches that this survey applies to a program, for every release alike: those its oldest

@@ -4,11 +4,13 @@ use super::{Env, Stop, StopExt};
 use crate::exec::{Sink, launcher_sha256};
 use crate::host::random_seed;
 use crate::record::{Harness, MissingRelease, Plan, PlannedSuite, Threads};
-use crate::release::{Listing, Selection, Variant, Wanted, check_goamd64};
+use crate::release::{Listing, Release, Selection, ToolchainName, Variant, Wanted, check_goamd64};
+use crate::store::Toolchain;
 use crate::suite::{Program, Suite};
 use crate::suite_folder::SuiteFolder;
 use anyhow::Context;
 use jiff::Timestamp;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Which survey a command works on.
@@ -241,8 +243,21 @@ pub fn look_up(go: &Selection, env: &Env) -> Result<Wanted, Stop> {
     Ok(go.resolve(&listing))
 }
 
+/// The releases that toolchains from disk say they are, so that they stand among the published ones
+/// by age. What cannot be read stands first; the fetch stage says why.
+fn local_releases(selection: &Selection) -> BTreeMap<&str, Release> {
+    let release = |(name, path)| Some((name, Toolchain::from_goroot(path).ok()?.release));
+    selection.local().into_iter().filter_map(release).collect()
+}
+
 fn resolve(plan: &mut Plan, env: &Env) -> Result<(), Stop> {
-    let wanted = look_up(&selection(plan)?, env)?;
+    let selection = selection(plan)?;
+    let mut wanted = look_up(&selection, env)?;
+    let local = local_releases(&selection);
+    wanted.variants.sort_by_key(|variant| match &variant.toolchain {
+        ToolchainName::Published(release) => Some(release.clone()),
+        ToolchainName::Local { name } => local.get(name.as_str()).cloned(),
+    });
     plan.variants = wanted.variants.iter().map(Variant::to_string).collect();
     plan.missing = wanted
         .missing

@@ -15,6 +15,7 @@ use tempfile::TempDir;
 /// What every test of one test program uses.
 pub struct Bench {
     pub releases: Vec<Release>,
+    goroots: Vec<PathBuf>,
     mirror: PathBuf,
     server: Server,
     gosumdb: String,
@@ -56,9 +57,8 @@ fn repository() -> &'static Path {
 
 impl Bench {
     fn new(goroots: Vec<(Release, PathBuf)>) -> Self {
-        let mut releases: Vec<Release> =
-            goroots.iter().map(|(release, _)| release.clone()).collect();
-        releases.sort();
+        // They come sorted by release.
+        let releases = goroots.iter().map(|(release, _)| release.clone()).collect();
         // Packing a toolchain takes seconds, so the mirror is kept between test runs; making it
         // again finds it whole and leaves it.
         let mirror = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mirror");
@@ -68,11 +68,17 @@ impl Bench {
         let server = Server::start(&summary.www);
         Bench {
             releases,
+            goroots: roots,
             gosumdb: summary.gosumdb(),
             mirror: summary.www,
             server,
             store: TempDir::new().unwrap(),
         }
+    }
+
+    /// The GOROOT of the release at `place` in [`Bench::releases`].
+    pub fn goroot(&self, place: usize) -> &Path {
+        &self.goroots[place]
     }
 
     /// How many programs the suite has at size check.
