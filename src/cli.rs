@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 /// programs with each, checks every output byte for byte, measures elapsed time, CPU time and peak
 /// memory in interleaved rounds, and reports what the measurements can carry.
 ///
-/// A survey is a folder, results/<NAME>. Every command but `survey` is one stage of it or looks at
+/// A survey is a folder, results/NAME. Every command but `survey` is one stage of it or looks at
 /// it; each can be run alone, stopped at any moment and started again.
 #[derive(Parser, Debug)]
 #[command(name = "gosurvey", version, max_term_width = 100, after_help = AFTER_HELP)]

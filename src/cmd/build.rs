@@ -45,7 +45,8 @@ pub fn stage(session: &mut Session, env: &mut Env) -> Result<(), Stop> {
     if work.is_empty() {
         return Ok(());
     }
-    let mut meter = env.progress.stage("build", work.len() as u64);
+    let count = work.len();
+    let mut meter = env.progress.stage("build", count as u64);
     for (variant, program) in work {
         env.stop_if_interrupted(session)?;
         meter.label(&format!("{variant} {program}"));
@@ -63,7 +64,7 @@ pub fn stage(session: &mut Session, env: &mut Env) -> Result<(), Stop> {
         }
         meter.advance(1);
     }
-    meter.finish("every program is built or says why not");
+    meter.finish(&format!("build: {count} of {count} done"));
     Ok(())
 }
 

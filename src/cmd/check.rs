@@ -35,7 +35,8 @@ pub fn stage(session: &mut Session, env: &mut Env) -> Result<(), Stop> {
     }
     let materials = Materials::gather(session, &cells)?;
     let mut launcher = Launcher::start().context("cannot start the launcher")?;
-    let mut meter = env.progress.stage("check", cells.len() as u64);
+    let count = cells.len();
+    let mut meter = env.progress.stage("check", count as u64);
     for cell in cells {
         env.stop_if_interrupted(session)?;
         meter.label(&cell.to_string());
@@ -46,7 +47,7 @@ pub fn stage(session: &mut Session, env: &mut Env) -> Result<(), Stop> {
         session.record(row)?;
         meter.advance(1);
     }
-    meter.finish("every output is compared");
+    meter.finish(&format!("check: {count} of {count} outputs compared"));
     Ok(())
 }
 

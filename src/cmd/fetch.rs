@@ -155,7 +155,7 @@ impl Download<'_> {
 
     fn end(self) {
         if let Some((meter, shown)) = self.meter {
-            meter.finish(&format!("{} {}", self.what, units::bytes(shown as f64)));
+            meter.finish(&format!("{}: {} fetched", self.what, units::bytes(shown as f64)));
         }
     }
 }
@@ -177,34 +177,18 @@ fn asked_for_its_version(toolchain: Toolchain) -> Found {
 }
 
 fn row(name: &ToolchainName, found: &Found) -> ToolchainRow {
-    let mut row = ToolchainRow {
-        toolchain: name.to_string(),
-        status: ToolchainStatus::Installed,
-        release: String::new(),
-        platform: String::new(),
-        h1: String::new(),
-        source: String::new(),
-        proof: String::new(),
-        database: String::new(),
-        record_id: None,
-        tree_size: None,
-        root: String::new(),
-        go_version: String::new(),
-        error: String::new(),
-    };
+    let name = name.to_string();
     match found {
         Ok((toolchain, version)) => {
+            let mut row = ToolchainRow::bare(&name, ToolchainStatus::Installed, String::new());
             row.release = toolchain.release.to_string();
             row.platform = toolchain.platform.to_string();
             row.go_version = version.clone();
             add_evidence(&mut row, toolchain);
+            row
         }
-        Err((status, error)) => {
-            row.status = *status;
-            row.error = format!("{error:#}");
-        }
+        Err((status, error)) => ToolchainRow::bare(&name, *status, format!("{error:#}")),
     }
-    row
 }
 
 fn add_evidence(row: &mut ToolchainRow, toolchain: &Toolchain) {

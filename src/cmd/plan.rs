@@ -16,7 +16,7 @@ use std::path::PathBuf;
 /// Which survey a command works on.
 #[derive(clap::Args, Clone, Debug)]
 pub struct SurveyArgs {
-    /// Name of the survey; its folder is <RESULTS>/<NAME> [default: quick with --quick, else survey]
+    /// Name of the survey; its folder is RESULTS/NAME [default: quick with --quick, else survey]
     #[arg(long)]
     pub name: Option<String>,
 

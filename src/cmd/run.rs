@@ -43,7 +43,8 @@ fn rounds(session: &mut Session, env: &mut Env, runner: &mut impl Runner) -> Res
         return Ok(());
     }
     let materials = Materials::gather(session, &measurable)?;
-    let mut meter = env.progress.stage("run", session.survey.runs_left() as u64);
+    let count = session.survey.runs_left();
+    let mut meter = env.progress.stage("run", count as u64);
     for round in 1..=session.plan().rounds {
         let missing = session.survey.unmeasured(round);
         if missing.is_empty() {
@@ -64,7 +65,7 @@ fn rounds(session: &mut Session, env: &mut Env, runner: &mut impl Runner) -> Res
             meter.advance(1);
         }
     }
-    meter.finish(&format!("{} rounds are measured", session.plan().rounds));
+    meter.finish(&format!("run: {count} of {count} measured"));
     Ok(())
 }
 

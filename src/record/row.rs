@@ -271,6 +271,27 @@ impl Table for RunRow {
     ];
 }
 
+impl ToolchainRow {
+    /// The row of a toolchain of which nothing else is known.
+    pub fn bare(toolchain: &str, status: ToolchainStatus, error: String) -> Self {
+        ToolchainRow {
+            toolchain: toolchain.to_owned(),
+            status,
+            release: String::new(),
+            platform: String::new(),
+            h1: String::new(),
+            source: String::new(),
+            proof: String::new(),
+            database: String::new(),
+            record_id: None,
+            tree_size: None,
+            root: String::new(),
+            go_version: String::new(),
+            error,
+        }
+    }
+}
+
 impl BuildRow {
     /// The elapsed time of every repetition, in nanoseconds.
     pub fn build_times_ns(&self) -> Vec<u64> {

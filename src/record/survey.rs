@@ -149,24 +149,6 @@ mod tests {
         }
     }
 
-    fn toolchain() -> ToolchainRow {
-        ToolchainRow {
-            toolchain: String::new(),
-            status: ToolchainStatus::Installed,
-            release: String::new(),
-            platform: String::new(),
-            h1: String::new(),
-            source: String::new(),
-            proof: String::new(),
-            database: String::new(),
-            record_id: None,
-            tree_size: None,
-            root: String::new(),
-            go_version: String::new(),
-            error: String::new(),
-        }
-    }
-
     fn check(cell: &Cell, binary: &str, verdict: Verdict) -> CheckRow {
         CheckRow {
             variant: cell.variant.clone(),
@@ -235,11 +217,8 @@ mod tests {
         assert!(survey.is_finished(), "no cell may be measured");
         let build = survey.builds.pop().unwrap();
         assert!(!survey.is_finished(), "one is still to be built");
-        survey.toolchains = vec![ToolchainRow {
-            toolchain: build.variant,
-            status: ToolchainStatus::NotPublished,
-            ..toolchain()
-        }];
+        survey.toolchains =
+            vec![ToolchainRow::bare(&build.variant, ToolchainStatus::NotPublished, String::new())];
         assert!(survey.is_finished(), "one cannot be built");
         assert!(!survey.is_complete());
         survey.checks.remove(0);

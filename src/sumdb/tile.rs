@@ -48,7 +48,7 @@ impl Tile {
     }
 
     /// The tiles that are not full in a tree of `size` records, from the bottom: at most one a
-    /// level. They alone fold to the root, see [`root_of`].
+    /// level. They alone fold to the root, see `root_of`.
     pub fn fringe(size: u64) -> Vec<Self> {
         let last_of = |level| {
             let full_tiles = size.checked_shr(HEIGHT * (level + 1)).unwrap_or(0);
