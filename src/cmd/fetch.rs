@@ -151,6 +151,9 @@ impl Download<'_> {
         // A transfer that starts over counts again only what it has not shown yet.
         meter.advance(done.saturating_sub(*shown));
         *shown = done.max(*shown);
+        if total == Some(done) {
+            meter.label("unpacking and hashing");
+        }
     }
 
     fn end(self) {
