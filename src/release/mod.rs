@@ -59,6 +59,11 @@ impl Release {
         self.patch.is_some()
     }
 
+    /// The kind of pre-release, `beta` or `rc`; empty for others.
+    pub fn kind(&self) -> &str {
+        &self.kind
+    }
+
     /// The version without the `go` before it: `1.21.13`.
     pub fn version(&self) -> String {
         let tail = match (self.patch, self.pre) {

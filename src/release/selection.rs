@@ -292,6 +292,10 @@ enum End {
 
 fn minor_or_release(text: &str) -> Result<End, ReleaseError> {
     let release: Release = text.parse()?;
+    // The grammar takes any word, and a slip of the finger is more likely than a new kind.
+    if !["", "alpha", "beta", "rc"].contains(&release.kind()) {
+        return Err(ReleaseError { text: text.to_owned() });
+    }
     let bare = text.strip_prefix("go").unwrap_or(text);
     if bare == release.minor().to_string() {
         return Ok(End::Minor(release.minor()));

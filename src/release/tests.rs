@@ -298,6 +298,7 @@ mod selections {
             ("1.2..2.4", "spans more than"),
             ("1.2..1.9999", "spans more than"),
             ("1.2..", "not a Go version"),
+            ("1.2x", "not a Go version"),
             ("goo=/x,goo=/y", "names two toolchains"),
             ("1.21.1=/x", "cannot name a toolchain from disk"),
             ("tip", "not a Go version"),

@@ -39,7 +39,13 @@ pub struct Proof {
     pub root: String,
     /// The name of the database.
     pub database: String,
+    /// Only [`Client::prove`] can make one, so whoever holds a proof has one.
+    _proven: Proven,
 }
+
+/// What nothing outside this file can make.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Proven(());
 
 /// A head with the note that was opened to read it.
 struct SignedHead {
@@ -127,6 +133,7 @@ impl<'a> Client<'a> {
                 tree_size: head.size,
                 root: head.root.to_string(),
                 database: self.key.name().to_owned(),
+                _proven: Proven(()),
             });
         }
         Err(SumdbError::Contended { database: self.key.name().to_owned(), attempts: ATTEMPTS })
