@@ -1,18 +1,16 @@
 //! A proxy that is a directory: `file://` in GOPROXY.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-use super::{FetchError, Source};
-
-/// The size of the pieces in which files are copied, in bytes.
-const PIECE_BYTES: usize = 128 * 1024;
+use super::{FetchError, Kept, Obtained, Recipient, Source};
 
 /// Reads the files below one directory as the paths of a proxy.
 ///
 /// A missing file is "not found" and an unreadable one is refused, as a web server would say it.
-/// Symbolic links are followed: the tree belongs to the user.
+/// Symbolic links are followed: the tree belongs to the user. Nothing is copied: what is obtained is
+/// the user's own file.
 #[derive(Debug)]
 pub struct DirectorySource {
     root: PathBuf,
@@ -39,11 +37,13 @@ impl DirectorySource {
         if !metadata.is_file() {
             return Err(FetchError::NotFound { url });
         }
-        if metadata.len() > limit {
+        let file = fs_err::File::open(&file_path).map_err(|e| failure(&url, &e))?;
+        // The file that was opened counts, not the one that had its name a moment ago.
+        let bytes = file.metadata().map_err(|e| failure(&url, &e))?.len();
+        if bytes > limit {
             return Err(FetchError::TooLarge { url, limit });
         }
-        let file = fs_err::File::open(&file_path).map_err(|e| failure(&url, &e))?;
-        Ok((file.into_parts().0, metadata.len()))
+        Ok((file.into_parts().0, bytes))
     }
 
     fn url(&self, path: &str) -> String {
@@ -65,33 +65,21 @@ impl Source for DirectorySource {
         Ok(bytes)
     }
 
-    fn download(
+    fn obtain(
         &self,
         path: &str,
         limit: u64,
-        into: &mut File,
-        on_bytes: &mut dyn FnMut(u64, Option<u64>),
-    ) -> Result<u64, FetchError> {
-        let (mut file, expected) = self.open(path, limit)?;
-        let url = self.url(path);
-        let write = |source| FetchError::Write { url: url.clone(), source };
-        into.set_len(0).and_then(|()| into.rewind()).map_err(write)?;
-        let mut piece = vec![0; PIECE_BYTES];
-        let mut done = 0;
-        loop {
-            let count = match file.read(&mut piece) {
-                Ok(0) => return Ok(done),
-                Ok(count) => count,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-                Err(e) => return Err(failure(&url, &e)),
-            };
-            done += count as u64;
-            if done > limit {
-                return Err(FetchError::TooLarge { url, limit });
-            }
-            into.write_all(&piece[..count]).map_err(write)?;
-            on_bytes(done, Some(expected));
+        _keep: &Kept,
+        recipient: &dyn Recipient,
+    ) -> Result<Obtained, FetchError> {
+        let (file, bytes) = self.open(path, limit)?;
+        let write = |source| FetchError::Write { url: self.url(path), source };
+        recipient.begin(Some(bytes), bytes).map_err(write)?;
+        recipient.received(bytes);
+        if recipient.is_stopped() {
+            return Err(FetchError::Stopped { url: self.url(path) });
         }
+        Ok(Obtained { file, bytes, was_kept: false })
     }
 
     fn describe(&self) -> String {
@@ -116,6 +104,7 @@ fn failure(url: &str, error: &io::Error) -> FetchError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::proxy::source::tests::Noted;
 
     fn tree() -> (tempfile::TempDir, DirectorySource) {
         let folder = tempfile::tempdir().unwrap();
@@ -133,16 +122,22 @@ mod tests {
     }
 
     #[test]
-    fn download_empties_the_file_first_and_reports_progress() {
+    fn hands_out_its_own_file_and_keeps_nothing() {
         let (folder, source) = tree();
-        let target = folder.path().join("target");
-        fs_err::write(&target, b"something longer than the rest").unwrap();
-        let mut file = File::options().read(true).write(true).open(&target).unwrap();
-        let mut seen = Vec::new();
-        let count = source.download("list", 10, &mut file, &mut |d, t| seen.push((d, t))).unwrap();
-        assert_eq!(count, 10);
-        assert_eq!(fs_err::read(&target).unwrap(), b"0123456789");
-        assert_eq!(seen, [(10, Some(10))]);
+        let keep = Kept::at(folder.path().join("kept"));
+        let recipient = Noted::default();
+        let mut obtained = source.obtain("list", 10, &keep, &recipient).unwrap();
+        let mut content = String::new();
+        obtained.file.read_to_string(&mut content).unwrap();
+        assert_eq!(
+            (content.as_str(), obtained.bytes, obtained.was_kept),
+            ("0123456789", 10, false)
+        );
+        assert_eq!(recipient.said(), ["begin Some(10) 10", "received 10"]);
+        let left = fs_err::read_dir(folder.path()).unwrap().count();
+        assert_eq!(left, 1, "something besides the tree");
+        let error = source.obtain("list", 9, &keep, &recipient).unwrap_err();
+        assert!(matches!(error, FetchError::TooLarge { limit: 9, .. }), "{error}");
     }
 
     #[test]

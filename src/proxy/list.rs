@@ -1,11 +1,10 @@
 //! A GOPROXY list at work: ask each base in turn, as far as its errors allow.
 
-use std::fs::File;
 use std::sync::Arc;
 
 use super::{
-    DirectorySource, FallThrough, FetchError, GoproxyList, HttpClient, HttpSource, ProxyBase,
-    RetryPolicy, Source, defaults,
+    DirectorySource, FallThrough, FetchError, GoproxyList, HttpClient, HttpSource, Kept, Obtained,
+    ProxyBase, Recipient, RetryPolicy, Source, defaults,
 };
 
 /// How much of `sumdb/<name>/supported` is read; only that it is there counts.
@@ -80,22 +79,24 @@ impl Proxies {
         self.fetch(path, |source| source.read(path, limit))
     }
 
-    /// Copies `path` from the first base that has it into `into`; see [`Source::download`].
+    /// Brings `path` to hand from the first base that has it; see [`Source::obtain`].
     ///
-    /// A body that came in whole but turns out to be wrong is not this function's to judge: the
-    /// next base is asked only when a transfer fails.
+    /// What `keep` holds is used only for the base it came from: the next base starts over. A body
+    /// that came in whole but turns out to be wrong is not this function's to judge: the next base
+    /// is asked only when a transfer fails.
     ///
     /// # Errors
     ///
-    /// As [`Proxies::read`], and [`FetchError::Write`], after which no other base is asked.
-    pub fn download(
+    /// As [`Proxies::read`], and [`FetchError::Write`] and [`FetchError::Stopped`], after which no
+    /// other base is asked.
+    pub fn obtain(
         &self,
         path: &str,
         limit: u64,
-        into: &mut File,
-        on_bytes: &mut dyn FnMut(u64, Option<u64>),
-    ) -> Result<Served<u64>, FetchError> {
-        self.fetch(path, |source| source.download(path, limit, into, on_bytes))
+        keep: &Kept,
+        recipient: &dyn Recipient,
+    ) -> Result<Served<Obtained>, FetchError> {
+        self.fetch(path, |source| source.obtain(path, limit, keep, recipient))
     }
 
     /// Finds the first proxy that carries the checksum database `name`, by the file that says so.

@@ -9,20 +9,29 @@
 //! GOSUMDB ─▶ SumdbSetting ─▶ ChecksumDatabase ─▶ Proxies or the database's own address
 //!                                     └─▶ DirectorySource ─▶ file://…
 //! ```
+//!
+//! Small things are read into memory. A download goes to a place where it is kept ([`Kept`]), so
+//! that what breaks off, here or at the other end, can be gone on with.
 
+mod cause;
+mod client;
 mod database;
 pub mod defaults;
 mod directory;
 mod http;
+mod kept;
 mod list;
 mod retry;
 mod settings;
 mod source;
+mod transfer;
 
+pub use client::HttpClient;
 pub use database::ChecksumDatabase;
 pub use directory::DirectorySource;
-pub use http::{HttpClient, HttpSource};
+pub use http::HttpSource;
+pub use kept::Kept;
 pub use list::{Proxies, Served};
 pub use retry::RetryPolicy;
 pub use settings::{FallThrough, GoproxyList, ProxyBase, ProxyEntry, SettingError, SumdbSetting};
-pub use source::{FetchError, Source};
+pub use source::{FetchError, Obtained, Recipient, Source};

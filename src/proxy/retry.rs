@@ -1,27 +1,64 @@
 //! When a request is worth making again, and after how long.
 
 use std::hash::{BuildHasher, RandomState};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-/// How often a request that failed for a passing reason is made, and the waits between.
+use super::FetchError;
+
+/// How long a server is waited for, and how often it is asked again after a passing failure.
 ///
-/// The waits double from `first_wait` and are cut short by up to a half at random, so that a
-/// hundred cluster nodes turned away at the same moment do not all come back at the same moment.
-/// A server's own `Retry-After` is used instead where it gives one; neither exceeds `longest_wait`.
+/// The waits between two attempts double from `first_wait` and are cut short by up to a half at
+/// random, so that a hundred cluster nodes turned away at the same moment do not all come back at
+/// the same moment. A server's own `Retry-After` is used instead where it gives one; neither exceeds
+/// `longest_wait`.
 #[derive(Clone, Copy, Debug)]
 pub struct RetryPolicy {
-    /// How often a request is made at most, the first time included.
+    /// How often a request is made at most, the first time included. A download that gets on is
+    /// asked for more often: see [`PROGRESS_BYTES`].
     pub attempts: u32,
     pub first_wait: Duration,
     pub longest_wait: Duration,
+    /// How long to wait for a connection, TLS included.
+    pub connect_timeout: Duration,
+    /// How long a server may take to answer, and how long it may stay silent, or say next to
+    /// nothing ([`SLOWEST_BYTES`]), in the middle of an answer. There is no limit on the whole: a
+    /// toolchain over a thin line takes as long as it takes, while something still comes.
+    pub idle_timeout: Duration,
 }
+
+/// How many bytes more than ever before an attempt must bring for the attempts to be counted anew.
+///
+/// So a server that drops every connection after 10 MiB still serves a toolchain. None can hold us
+/// for ever: the count begins anew only for bytes that were not had before, so at most once per MiB
+/// of the size allowed; an attempt ends when fewer than [`SLOWEST_BYTES`] come within the idle
+/// timeout; and bytes at hand are thrown away, because the server has others now, at most as often
+/// as there are attempts.
+pub const PROGRESS_BYTES: u64 = 1024 * 1024;
+
+/// How many bytes must come within the idle timeout: in 60 s, less than the slowest modem brought.
+pub const SLOWEST_BYTES: u64 = 16 * 1024;
+
+/// How often `is_stopped` is looked at during a wait.
+pub(super) const GLANCE: Duration = Duration::from_millis(50);
 
 impl RetryPolicy {
     /// Asks once and takes the answer.
-    pub const ONCE: RetryPolicy =
-        RetryPolicy { attempts: 1, first_wait: Duration::ZERO, longest_wait: Duration::ZERO };
+    pub const ONCE: RetryPolicy = RetryPolicy {
+        attempts: 1,
+        first_wait: Duration::ZERO,
+        longest_wait: Duration::ZERO,
+        ..RetryPolicy::USUAL
+    };
+
+    const USUAL: RetryPolicy = RetryPolicy {
+        attempts: 4,
+        first_wait: Duration::from_millis(500),
+        longest_wait: Duration::from_secs(30),
+        connect_timeout: Duration::from_secs(30),
+        idle_timeout: Duration::from_secs(60),
+    };
 
     /// How long to wait after the failure of attempt number `attempt`, counted from 1;
     /// `None` if that was the last.
@@ -39,11 +76,79 @@ impl RetryPolicy {
 
 impl Default for RetryPolicy {
     fn default() -> Self {
-        RetryPolicy {
-            attempts: 4,
-            first_wait: Duration::from_millis(500),
-            longest_wait: Duration::from_secs(30),
+        RetryPolicy::USUAL
+    }
+}
+
+/// A failed attempt, and what may come after it.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub error: FetchError,
+    again: Again,
+}
+
+#[derive(Debug)]
+enum Again {
+    Never,
+    /// After a wait, whose length the server may have set.
+    Later(Option<Duration>),
+}
+
+impl Failure {
+    /// A failure that another attempt would meet as well.
+    pub fn last(error: FetchError) -> Self {
+        Failure { error, again: Again::Never }
+    }
+
+    /// A failure that may pass, perhaps after the time `asked` for.
+    pub fn passing(error: FetchError, asked: Option<Duration>) -> Self {
+        Failure { error, again: Again::Later(asked) }
+    }
+}
+
+/// The attempts at one request.
+pub(super) struct Attempts<'a> {
+    policy: RetryPolicy,
+    made: u32,
+    is_stopped: &'a dyn Fn() -> bool,
+}
+
+impl<'a> Attempts<'a> {
+    /// Counts as `policy` says; waits end when `is_stopped`.
+    pub fn new(policy: RetryPolicy, is_stopped: &'a dyn Fn() -> bool) -> Self {
+        Attempts { policy, made: 0, is_stopped }
+    }
+
+    /// Counts anew.
+    pub fn renew(&mut self) {
+        self.made = 0;
+    }
+
+    /// Counts a failed attempt and waits until it is time for another.
+    ///
+    /// # Errors
+    ///
+    /// The error of `failure` if there is no use in another, and [`FetchError::Stopped`].
+    pub fn wait_after(&mut self, failure: Failure) -> Result<(), FetchError> {
+        self.made += 1;
+        let Again::Later(asked) = failure.again else { return Err(failure.error) };
+        let Some(wait) = self.policy.wait_after(self.made, asked) else {
+            return Err(failure.error);
+        };
+        log::warn!("{}; attempt {} in {wait:.1?}", failure.error, self.made + 1);
+        let url = match failure.error {
+            FetchError::Unavailable { url, .. } => url,
+            error => return Err(error),
+        };
+        let begin = Instant::now();
+        while !(self.is_stopped)() {
+            let left = wait.saturating_sub(begin.elapsed());
+            if left.is_zero() {
+                return Ok(());
+            }
+            std::thread::sleep(left.min(GLANCE));
         }
+        Err(FetchError::Stopped { url })
     }
 }
 

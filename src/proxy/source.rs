@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io;
 
+use super::Kept;
+
 /// One base of the module proxy protocol: an address below which paths are read.
 ///
 /// Paths are relative, separated by `/`, already escaped as the protocol wants module paths and
@@ -12,28 +14,63 @@ pub trait Source: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Any [`FetchError`] but [`FetchError::Write`].
+    /// Any [`FetchError`] but [`FetchError::Write`] and [`FetchError::Stopped`].
     fn read(&self, path: &str, limit: u64) -> Result<Vec<u8>, FetchError>;
 
-    /// Copies what lies at `path`, at most `limit` bytes, into `into` and returns its size in bytes.
+    /// Brings what lies at `path`, at most `limit` bytes, to hand as a file.
     ///
-    /// The file is emptied first, and again whenever a broken transfer starts over; after an error
-    /// what it holds means nothing. `on_bytes` is called with the bytes written so far and, where
-    /// the server said it, how many there will be.
+    /// A base that is on this machine hands out its own file and leaves `keep` alone. Otherwise the
+    /// bytes go to `keep`, and what an earlier transfer left there is used where it is certain to
+    /// be the beginning of the same content. After an error the bytes so far stay for the next
+    /// call, except after [`FetchError::TooLarge`].
     ///
     /// # Errors
     ///
     /// Any [`FetchError`].
-    fn download(
+    fn obtain(
         &self,
         path: &str,
         limit: u64,
-        into: &mut File,
-        on_bytes: &mut dyn FnMut(u64, Option<u64>),
-    ) -> Result<u64, FetchError>;
+        keep: &Kept,
+        recipient: &dyn Recipient,
+    ) -> Result<Obtained, FetchError>;
 
     /// The address, for messages and records: a URL without its password.
     fn describe(&self) -> String;
+}
+
+/// Who waits for a download: told how far it is, and able to end it.
+///
+/// A list of proxies may need more than one transfer for one download: a base that breaks off for
+/// good may be followed by another. Each begins anew with [`Recipient::begin`].
+pub trait Recipient: Sync {
+    /// Told the size of a transfer when it is known, or known not to be, before anything of it is
+    /// written: how many bytes there will be in all, and how many of these are at hand already.
+    ///
+    /// Told once per transfer, and again only if it has to start over and the size is now another.
+    ///
+    /// # Errors
+    ///
+    /// An error (no room on the disk, say) ends the download as [`FetchError::Write`].
+    fn begin(&self, total_bytes: Option<u64>, kept_bytes: u64) -> io::Result<()>;
+
+    /// Told how many bytes are at hand now, those from before included; fewer than last time when
+    /// a transfer starts over.
+    fn received(&self, bytes: u64);
+
+    /// Whether the user asked to stop. Asked after every piece, and several times a second while
+    /// nothing comes.
+    fn is_stopped(&self) -> bool;
+}
+
+/// A download that is at hand, whole.
+#[derive(Debug)]
+pub struct Obtained {
+    /// The content, open for reading, at its beginning.
+    pub file: File,
+    pub bytes: u64,
+    /// Whether some of it was left by an earlier call, and so is only as good as the disk it lay on.
+    pub was_kept: bool,
 }
 
 /// Why something could not be fetched.
@@ -64,6 +101,10 @@ pub enum FetchError {
     /// What came in could not be written to disk: no fault of the server's.
     #[error("cannot write what {url} sent to the disk")]
     Write { url: String, source: io::Error },
+
+    /// The user asked to stop. What has come so far is kept.
+    #[error("{url}: stopped")]
+    Stopped { url: String },
 }
 
 impl FetchError {
@@ -72,9 +113,9 @@ impl FetchError {
         matches!(self, FetchError::NotFound { .. } | FetchError::Off { .. })
     }
 
-    /// Whether the trouble is on this machine, so that no other proxy can help.
+    /// Whether the reason is on this machine, so that no other proxy can help.
     pub fn is_local(&self) -> bool {
-        matches!(self, FetchError::Write { .. })
+        matches!(self, FetchError::Write { .. } | FetchError::Stopped { .. })
     }
 }
 
@@ -82,5 +123,37 @@ fn refusal_hint(status: u16) -> &'static str {
     match status {
         401 | 403 | 407 => " (are the credentials in GOPROXY right?)",
         _ => "",
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    /// A recipient that notes what it is told and never stops anything.
+    #[derive(Default)]
+    pub struct Noted(Mutex<Vec<String>>);
+
+    impl Noted {
+        pub fn said(&self) -> Vec<String> {
+            self.0.lock().unwrap().clone()
+        }
+    }
+
+    impl Recipient for Noted {
+        fn begin(&self, total_bytes: Option<u64>, kept_bytes: u64) -> io::Result<()> {
+            self.0.lock().unwrap().push(format!("begin {total_bytes:?} {kept_bytes}"));
+            Ok(())
+        }
+
+        fn received(&self, bytes: u64) {
+            self.0.lock().unwrap().push(format!("received {bytes}"));
+        }
+
+        fn is_stopped(&self) -> bool {
+            false
+        }
     }
 }

@@ -17,7 +17,7 @@ use super::tree::Unpacked;
 use super::{Evidence, Proven, Store, SumdbMemory, Toolchain, record};
 use crate::module::{self, ToolchainModule, TreeDigest, limits};
 use crate::platform::Platform;
-use crate::proxy::{ChecksumDatabase, FetchError, Proxies};
+use crate::proxy::{ChecksumDatabase, FetchError, Kept, Proxies, Recipient};
 use crate::sumdb::{Client, Proof, SumdbError};
 
 /// Why a toolchain was not installed. Nothing of it is left then.
@@ -107,7 +107,7 @@ impl Store {
         module: &ToolchainModule,
         proxies: &Proxies,
         database: &ChecksumDatabase<'_>,
-        on_bytes: &mut dyn FnMut(u64, Option<u64>),
+        on_bytes: &mut (dyn FnMut(u64, Option<u64>) + Send),
     ) -> Result<Toolchain, InstallError> {
         let place = Place::of(self, module);
         let _lock = FolderLock::acquire(&place.lock)?;
@@ -170,12 +170,14 @@ impl Store {
         proxies: &Proxies,
         proof: Proof,
         work: &TempDir,
-        on_bytes: &mut dyn FnMut(u64, Option<u64>),
+        on_bytes: &mut (dyn FnMut(u64, Option<u64>) + Send),
     ) -> Result<ProvenTree, InstallError> {
         let prefix = Place::of(self, module).private_prefix();
-        let mut zip = tempfile::Builder::new().prefix(&prefix).tempfile_in(self.downloads())?;
+        let keep = Kept::at(self.downloads().join(format!("{prefix}zip")));
+        let recipient = Adapted(std::sync::Mutex::new(on_bytes), std::sync::Mutex::new(None));
         let served = proxies
-            .download(&module.zip_path(), limits::ZIP_BYTES, zip.as_file_mut(), on_bytes)
+            .obtain(&module.zip_path(), limits::ZIP_BYTES, &keep, &recipient)
+            .inspect_err(|_| _ = keep.discard())
             .map_err(|source| match source {
                 source if source.is_not_found() => not_found(module, source),
                 source => InstallError::Fetch { module: module.to_string(), source },
@@ -184,7 +186,9 @@ impl Store {
             ArchiveError::Read(source) => InstallError::Store(source),
             source => InstallError::Archive { url: served.url.clone(), source },
         };
-        let mut archive = Archive::open(zip.reopen()?, &module.zip_prefix()).map_err(refused)?;
+        keep.discard()?;
+        let zip = served.value.file.try_clone()?;
+        let mut archive = Archive::open(zip, &module.zip_prefix()).map_err(refused)?;
         let root = work.path().join("tree");
         let tree = Unpacked::from_archive(&mut archive, module, &root)?;
         ProvenTree::new(tree, proof, served.url.clone())
@@ -257,6 +261,26 @@ impl ProvenTree {
         fs_err::rename(goroot, &place.root)?;
         durable::sync_folder(&place.folder)?;
         Ok(place.toolchain(module, self.proven))
+    }
+}
+
+type OnBytes<'a> = &'a mut (dyn FnMut(u64, Option<u64>) + Send);
+
+struct Adapted<'a>(std::sync::Mutex<OnBytes<'a>>, std::sync::Mutex<Option<u64>>);
+
+impl Recipient for Adapted<'_> {
+    fn begin(&self, total_bytes: Option<u64>, _kept_bytes: u64) -> io::Result<()> {
+        *self.1.lock().expect("nobody panics with it") = total_bytes;
+        Ok(())
+    }
+
+    fn received(&self, bytes: u64) {
+        let total_bytes = *self.1.lock().expect("nobody panics with it");
+        (self.0.lock().expect("nobody panics with it"))(bytes, total_bytes);
+    }
+
+    fn is_stopped(&self) -> bool {
+        false
     }
 }
 

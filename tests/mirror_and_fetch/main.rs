@@ -81,8 +81,12 @@ fn install(
     goproxy: &str,
     gosumdb: &str,
 ) -> Result<Toolchain, InstallError> {
-    let retry =
-        RetryPolicy { attempts: 3, first_wait: Duration::ZERO, longest_wait: Duration::ZERO };
+    let retry = RetryPolicy {
+        attempts: 3,
+        first_wait: Duration::ZERO,
+        longest_wait: Duration::ZERO,
+        ..RetryPolicy::default()
+    };
     let proxies = Proxies::with_retry(&GoproxyList::parse(goproxy).unwrap(), retry);
     let setting = SumdbSetting::parse(gosumdb).unwrap();
     let database = ChecksumDatabase::new(&proxies, &setting);

@@ -35,14 +35,15 @@ impl Source for Scripted {
         }
     }
 
-    fn download(
+    fn obtain(
         &self,
         path: &str,
         limit: u64,
-        _into: &mut File,
-        _on_bytes: &mut dyn FnMut(u64, Option<u64>),
-    ) -> Result<u64, FetchError> {
-        self.read(path, limit).map(|bytes| bytes.len() as u64)
+        _keep: &Kept,
+        _recipient: &dyn Recipient,
+    ) -> Result<Obtained, FetchError> {
+        let bytes = self.read(path, limit)?.len() as u64;
+        Ok(Obtained { file: tempfile::tempfile().unwrap(), bytes, was_kept: false })
     }
 
     fn describe(&self) -> String {

@@ -1,0 +1,186 @@
+//! Where an unfinished download waits for the next process.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// How much of a note is read, in bytes; a URL and a tag are the longest things in it.
+const NOTE_BYTES: u64 = 64 * 1024;
+
+/// Where the bytes of an unfinished download are kept, with a note beside them of where they come
+/// from.
+///
+/// Without a note that fits, the bytes are worth nothing. Whoever uses this holds a lock on it: two
+/// transfers into one place would mix.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    path: PathBuf,
+    note: PathBuf,
+}
+
+impl Kept {
+    /// Names the place; nothing is looked at or made yet. The note is `path` with `.toml` after it.
+    pub fn at(path: PathBuf) -> Self {
+        let mut note = path.clone().into_os_string();
+        note.push(".toml");
+        Kept { path, note: note.into() }
+    }
+
+    /// Removes the bytes and the note, as far as they are there.
+    ///
+    /// # Errors
+    ///
+    /// If one of them is there and stays there.
+    pub fn discard(&self) -> io::Result<()> {
+        // The bytes first: a note without bytes is harmless, and neither may outlive the other long.
+        for path in [&self.path, &self.note, &draft_of(&self.note)] {
+            match fs_err::remove_file(path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens what is kept, or an empty file.
+    pub(super) fn open(&self) -> io::Result<Partial> {
+        let mut options = fs_err::OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let file = options.open(&self.path)?.into_parts().0;
+        let origin = read_note(&self.note)?;
+        let bytes = file.metadata()?.len();
+        let mut partial = Partial { file, note: self.note.clone(), origin, bytes };
+        if !partial.is_usable() {
+            partial.empty()?;
+        }
+        partial.file.seek(SeekFrom::Start(partial.bytes))?;
+        Ok(partial)
+    }
+}
+
+/// Where bytes come from, as far as a server says it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Origin {
+    /// The address asked, before redirects and without credentials.
+    pub url: String,
+    /// A strong validator as the server wrote it, with its quotation marks: the same tag means the
+    /// same bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub etag: Option<String>,
+    /// How many bytes there are in all.
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "bytes")]
+    pub total_bytes: Option<u64>,
+}
+
+/// The bytes at hand of one version of one thing; never of two.
+#[derive(Debug)]
+pub(super) struct Partial {
+    file: File,
+    note: PathBuf,
+    origin: Option<Origin>,
+    bytes: u64,
+}
+
+impl Partial {
+    /// How many bytes are at hand.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Where they come from; `None` if there are none.
+    pub fn origin(&self) -> Option<&Origin> {
+        self.origin.as_ref()
+    }
+
+    /// Whether nothing is missing.
+    pub fn is_whole(&self) -> bool {
+        self.origin.as_ref().and_then(|origin| origin.total_bytes) == Some(self.bytes)
+    }
+
+    /// Lets go of what is at hand and gets ready for bytes from `origin`, of which the note tells
+    /// before the first of them is written.
+    pub fn begin(&mut self, origin: Origin) -> io::Result<()> {
+        self.empty()?;
+        write_note(&self.note, &origin)?;
+        self.origin = Some(origin);
+        Ok(())
+    }
+
+    /// Lets go of what is at hand.
+    pub fn empty(&mut self) -> io::Result<()> {
+        self.origin = None;
+        if self.file.metadata()?.len() > 0 {
+            self.file.set_len(0)?;
+            // On the disk before a new note is: old bytes must not be taken for those it tells of.
+            self.file.sync_all()?;
+        }
+        self.bytes = 0;
+        self.file.rewind()
+    }
+
+    /// Notes how many bytes there are in all, now that a server has said it.
+    pub fn set_total(&mut self, total_bytes: u64) -> io::Result<()> {
+        let Some(origin) = &mut self.origin else { return Ok(()) };
+        if origin.total_bytes != Some(total_bytes) {
+            origin.total_bytes = Some(total_bytes);
+            write_note(&self.note, origin)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a piece.
+    pub fn append(&mut self, piece: &[u8]) -> io::Result<()> {
+        self.file.write_all(piece)?;
+        self.bytes += piece.len() as u64;
+        Ok(())
+    }
+
+    /// The file, at its beginning.
+    pub fn into_file(mut self) -> io::Result<File> {
+        self.file.rewind()?;
+        Ok(self.file)
+    }
+
+    fn is_usable(&self) -> bool {
+        let total = self.origin.as_ref().map(|origin| origin.total_bytes);
+        total.is_some_and(|total| total.is_none_or(|total| self.bytes <= total))
+    }
+}
+
+/// Reads a note; one that is missing or makes no sense is none.
+fn read_note(path: &Path) -> io::Result<Option<Origin>> {
+    let file = match fs_err::File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut text = Vec::new();
+    file.take(NOTE_BYTES).read_to_end(&mut text)?;
+    Ok(toml::from_slice(&text).ok())
+}
+
+/// Writes a note that is whole or not there, whenever the machine stops.
+fn write_note(path: &Path, origin: &Origin) -> io::Result<()> {
+    let text = toml::to_string(origin).map_err(io::Error::other)?;
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let draft = draft_of(path);
+    let mut file = fs_err::File::create(&draft)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    fs_err::rename(&draft, path)?;
+    fs_err::File::open(folder)?.sync_all()
+}
+
+/// The name under which a note is written; always the same, so that a process that ends here leaves
+/// nothing that the next does not find.
+fn draft_of(note: &Path) -> PathBuf {
+    let mut draft = note.as_os_str().to_owned();
+    draft.push(".new");
+    draft.into()
+}
