@@ -75,7 +75,7 @@ impl World {
         let proxies = Proxies::new(&GoproxyList::parse(goproxy).unwrap());
         let setting = SumdbSetting::parse(&self.mirror.gosumdb()).unwrap();
         let database = ChecksumDatabase::new(&proxies, &setting);
-        store.install(&self.module, &proxies, &database, &mut |_, _| ()).unwrap()
+        store.install(&self.module, &proxies, &database, &()).unwrap()
     }
 }
 

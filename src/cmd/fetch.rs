@@ -1,17 +1,14 @@
 //! `gosurvey fetch`: toolchains, each with its proof.
 
+use super::fetcher::{Fetcher, JobsArgs};
 use super::session::Session;
 use super::{Env, Outcome, Stop, plan};
 use crate::build::go_version;
-use crate::module::ToolchainModule;
-use crate::platform::Platform;
-use crate::progress::{Meter, Progress};
-use crate::proxy::{ChecksumDatabase, Proxies, SumdbSetting};
 use crate::record::{ToolchainRow, ToolchainStatus};
 use crate::release::{Release, Selection, ToolchainName};
-use crate::store::{Evidence, InstallError, InstallFailure, Store, Toolchain};
-use crate::units;
+use crate::store::{Evidence, InstallError, Store, Toolchain};
 use anyhow::{Context, Error};
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
@@ -19,12 +16,16 @@ use std::path::Path;
 ///
 /// A toolchain that is installed already is proven again, without the network where the store
 /// remembers enough. What no proxy serves is named and skipped (exit code 4); what cannot be proven
-/// ends the command (exit code 1) and is not installed.
+/// ends the command (exit code 1) and is not installed. After an interruption the same command goes
+/// on where it stopped.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// Releases to fetch, in the same language as for `survey`
     #[arg(long, value_name = "RELEASES", default_value = "all")]
     go: Selection,
+
+    #[command(flatten)]
+    jobs: JobsArgs,
 }
 
 pub fn run(args: &Args, env: &mut Env) -> Result<Outcome, Stop> {
@@ -32,24 +33,35 @@ pub fn run(args: &Args, env: &mut Env) -> Result<Outcome, Stop> {
     let store = Store::open(&env.store).context("cannot open the store")?;
     let proxies = env.proxies()?;
     let setting = env.database_setting()?;
-    let fetcher = Fetcher::new(&store, &proxies, &setting);
+    let fetcher = Fetcher::new(&store, &proxies, &setting, args.jobs);
     let mut outcome = Outcome::Done;
     for (what, reason) in &wanted.missing {
         writeln!(env.out, "{what}: {reason}")?;
         outcome = Outcome::SomeFailed;
     }
-    for name in wanted.toolchains() {
-        let ToolchainName::Published(release) = name else { continue };
-        match fetcher.install(release, env) {
-            Ok(toolchain) => writeln!(env.out, "{}", described(&toolchain))?,
-            Err(error) if error.failure() == InstallFailure::NotPublished => {
-                writeln!(env.out, "{error}")?;
+    let releases = published(wanted.toolchains());
+    let Env { out, progress, interrupted, .. } = env;
+    fetcher.install_all(&releases, &**progress, interrupted, &mut |_, result| {
+        let line = match result {
+            Ok(toolchain) => described(&toolchain),
+            Err(not_published) => {
                 outcome = Outcome::SomeFailed;
+                not_published.to_string()
             }
-            Err(error) => return Err(stop(error)),
-        }
-    }
+        };
+        let mut written = Ok(());
+        progress.suspend(&mut || written = writeln!(out, "{line}"));
+        Ok(written?)
+    })?;
     Ok(outcome)
+}
+
+fn published<'a>(names: impl IntoIterator<Item = &'a ToolchainName>) -> Vec<Release> {
+    let release = |name: &ToolchainName| match name {
+        ToolchainName::Published(release) => Some(release.clone()),
+        ToolchainName::Local { .. } => None,
+    };
+    names.into_iter().filter_map(release).collect()
 }
 
 /// Brings every toolchain of the plan to hand, and holds those of an earlier start against what
@@ -64,15 +76,26 @@ pub fn stage(session: &mut Session, env: &mut Env) -> Result<(), Stop> {
     let store = session.store.clone();
     let proxies = env.proxies()?;
     let setting = env.database_setting()?;
-    let fetcher = Fetcher::new(&store, &proxies, &setting);
-    for name in session.toolchain_names()? {
+    let fetcher = Fetcher::new(&store, &proxies, &setting, JobsArgs::default());
+    let names: Vec<ToolchainName> = session.toolchain_names()?;
+    let is_wanted = |name: &&ToolchainName| {
+        let recorded = session.survey.toolchain(&name.to_string());
+        recorded.is_none_or(|row| row.status == ToolchainStatus::Installed)
+    };
+    let wanted: Vec<&ToolchainName> = names.iter().filter(is_wanted).collect();
+    let mut installed = BTreeMap::new();
+    let releases = published(wanted.iter().copied());
+    fetcher.install_all(&releases, &*env.progress, &env.interrupted, &mut |release, result| {
+        installed.insert(release.clone(), result);
+        Ok(())
+    })?;
+    for name in wanted.into_iter().cloned().collect::<Vec<_>>() {
         env.stop_if_interrupted(session)?;
         let recorded = session.survey.toolchain(&name.to_string()).cloned();
-        if recorded.as_ref().is_some_and(|row| row.status != ToolchainStatus::Installed) {
-            continue;
-        }
         let found = match &name {
-            ToolchainName::Published(release) => fetcher.find(release, env)?,
+            ToolchainName::Published(release) => {
+                found(installed.remove(release).expect("every published release was asked for"))
+            }
             ToolchainName::Local { name } => take_local(name, &local),
         };
         let row = row(&name, &found);
@@ -95,71 +118,10 @@ pub fn stage(session: &mut Session, env: &mut Env) -> Result<(), Stop> {
 /// A toolchain with what `go version` says of it, or why there is none.
 type Found = Result<(Toolchain, String), (ToolchainStatus, Error)>;
 
-/// Installs toolchains. The stage owns its network connections, so none is open while programs are
-/// measured.
-struct Fetcher<'a> {
-    store: &'a Store,
-    proxies: &'a Proxies,
-    database: ChecksumDatabase<'a>,
-    platform: Platform,
-}
-
-impl<'a> Fetcher<'a> {
-    fn new(store: &'a Store, proxies: &'a Proxies, setting: &'a SumdbSetting) -> Self {
-        let database = ChecksumDatabase::new(proxies, setting);
-        Fetcher { store, proxies, database, platform: Platform::host() }
-    }
-
-    fn install(&self, release: &Release, env: &Env) -> Result<Toolchain, InstallError> {
-        let module = ToolchainModule { release: release.clone(), platform: self.platform.clone() };
-        let mut download =
-            Download { progress: &*env.progress, what: release.to_string(), meter: None };
-        let installed =
-            self.store.install(&module, self.proxies, &self.database, &mut |done, of| {
-                download.at(done, of);
-            });
-        download.end();
-        installed
-    }
-
-    /// # Errors
-    ///
-    /// Whatever is more than the absence of this toolchain.
-    fn find(&self, release: &Release, env: &Env) -> Result<Found, Stop> {
-        match self.install(release, env) {
-            Ok(toolchain) => Ok(asked_for_its_version(toolchain)),
-            Err(error) if error.failure() == InstallFailure::NotPublished => {
-                Ok(Err((ToolchainStatus::NotPublished, error.into())))
-            }
-            Err(error) => Err(stop(error)),
-        }
-    }
-}
-
-/// A download as it is shown: nothing until its first bytes are there, so that a toolchain that is
-/// installed already shows none.
-struct Download<'a> {
-    progress: &'a dyn Progress,
-    what: String,
-    meter: Option<(Box<dyn Meter>, u64)>,
-}
-
-impl Download<'_> {
-    fn at(&mut self, done: u64, total: Option<u64>) {
-        let (meter, shown) =
-            self.meter.get_or_insert_with(|| (self.progress.download(&self.what, total), 0));
-        // A transfer that starts over counts again only what it has not shown yet.
-        meter.advance(done.saturating_sub(*shown));
-        *shown = done.max(*shown);
-        if total == Some(done) {
-            meter.label("unpacking and hashing");
-        }
-    }
-
-    fn end(self) {
-        if let Some((meter, shown)) = self.meter {
-            meter.finish(&format!("{}: {} fetched", self.what, units::bytes(shown as f64)));
-        }
+fn found(installed: Result<Toolchain, InstallError>) -> Found {
+    match installed {
+        Ok(toolchain) => asked_for_its_version(toolchain),
+        Err(not_published) => Err((ToolchainStatus::NotPublished, not_published.into())),
     }
 }
 
@@ -231,13 +193,6 @@ fn hold_against(recorded: &ToolchainRow, now: &ToolchainRow) -> Result<(), Stop>
         shown(recorded),
         shown(now)
     )))
-}
-
-fn stop(error: InstallError) -> Stop {
-    match error.failure() {
-        InstallFailure::Refused | InstallFailure::NotPublished => Stop::No(error.into()),
-        InstallFailure::Environment => Stop::Environment(error.into()),
-    }
 }
 
 /// One line on a toolchain: where it is and what proves it.

@@ -5,6 +5,7 @@ pub mod build;
 mod cell;
 pub mod check;
 pub mod fetch;
+mod fetcher;
 pub mod mirror;
 mod outcome;
 mod plan;

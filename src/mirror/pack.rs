@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-use crate::module::{ToolchainModule, TreeDigest, TreeDigestBuilder, becomes_executable, limits};
+use crate::module::{ToolchainModule, TreeDigest, TreeListing, becomes_executable, limits};
 
 /// The size of the pieces in which files are read, in bytes.
 const PIECE_BYTES: usize = 128 * 1024;
@@ -29,13 +29,13 @@ pub fn pack(
     into: &mut std::fs::File,
 ) -> anyhow::Result<TreeDigest> {
     let mut zip = ZipWriter::new(BufWriter::new(&mut *into));
-    let mut digest = TreeDigestBuilder::new();
+    let mut listing = TreeListing::new();
     let prefix = module.zip_prefix();
     for (name, path) in files {
         let entry = format!("{prefix}{name}");
         zip.start_file(&*entry, options(name))?;
         let sha256 = copy_and_hash(path, &mut zip)?;
-        digest.add(&entry, sha256)?;
+        listing.add(&entry, sha256)?;
     }
     zip.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
     let zip_bytes = into.stream_position()?;
@@ -44,7 +44,7 @@ pub fn pack(
         "the zip of {module} has {zip_bytes} bytes, more than the {} that the go command accepts",
         limits::ZIP_BYTES
     );
-    Ok(digest.finish())
+    Ok(listing.digest())
 }
 
 /// Computes the digest that [`pack`] would return, without packing.
@@ -56,12 +56,12 @@ pub fn digest(
     files: &BTreeMap<String, PathBuf>,
     module: &ToolchainModule,
 ) -> anyhow::Result<TreeDigest> {
-    let mut digest = TreeDigestBuilder::new();
+    let mut listing = TreeListing::new();
     let prefix = module.zip_prefix();
     for (name, path) in files {
-        digest.add(&format!("{prefix}{name}"), copy_and_hash(path, &mut io::sink())?)?;
+        listing.add(&format!("{prefix}{name}"), copy_and_hash(path, &mut io::sink())?)?;
     }
-    Ok(digest.finish())
+    Ok(listing.digest())
 }
 
 /// The modes are for people who unzip by hand; the go command and we ignore them.

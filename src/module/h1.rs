@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 
-use crate::hex::hex;
+use crate::hex::{hex, unhex};
 
 /// What `go.sum` and the checksum database call the `h1:` hash of a module.
 ///
@@ -77,25 +77,36 @@ impl FromStr for TreeDigest {
     }
 }
 
-/// Collects the files of a tree, in any order, and computes its digest.
+/// The files of a tree with the SHA-256 of each.
 ///
-/// The digest is the SHA-256 of one line a file, sorted by name as bytes: the file's SHA-256 in
-/// hexadecimal, two spaces, the name, a line feed. The name of a file in a module zip is the full
-/// name of its entry, with the module's prefix.
+/// Its text has one line a file, sorted by name as bytes: the file's SHA-256 in hexadecimal, two
+/// spaces, the name, a line feed. The SHA-256 of that text is the tree's digest, so a listing that
+/// was kept proves itself against the digest. The name of a file in a module zip is the full name
+/// of its entry, with the module's prefix.
 ///
 /// Source: `Hash1` of golang.org/x/mod/sumdb/dirhash.
-#[derive(Clone, Debug, Default)]
-pub struct TreeDigestBuilder {
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TreeListing {
     files: BTreeMap<String, [u8; 32]>,
 }
 
-impl TreeDigestBuilder {
+/// The text is not a listing in the one form that [`TreeListing::to_text`] writes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "line {line} of the listing is not a SHA-256, two spaces and a name, in the order of names"
+)]
+pub struct ListingError {
+    /// Counted from 1.
+    pub line: usize,
+}
+
+impl TreeListing {
     /// Starts with no file.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a file by its name and the SHA-256 of its content.
+    /// Adds a file, in any order, by its name and the SHA-256 of its content.
     ///
     /// # Errors
     ///
@@ -112,13 +123,41 @@ impl TreeDigestBuilder {
         Ok(())
     }
 
-    /// Computes the digest of all files added.
-    pub fn finish(&self) -> TreeDigest {
-        let mut listing = Sha256::new();
-        for (name, sha256) in &self.files {
-            listing.update(format!("{}  {name}\n", hex(sha256)));
+    /// The files by name.
+    pub fn files(&self) -> &BTreeMap<String, [u8; 32]> {
+        &self.files
+    }
+
+    /// Computes the digest of the tree.
+    pub fn digest(&self) -> TreeDigest {
+        TreeDigest(Sha256::digest(self.to_text()).into())
+    }
+
+    /// Writes the text that the digest is of.
+    pub fn to_text(&self) -> String {
+        self.files.iter().map(|(name, sha256)| format!("{}  {name}\n", hex(sha256))).collect()
+    }
+
+    /// Reads what [`TreeListing::to_text`] writes, and nothing else: names sorted, none twice.
+    ///
+    /// # Errors
+    ///
+    /// [`ListingError`] with the first line that is otherwise.
+    pub fn parse(text: &str) -> Result<Self, ListingError> {
+        let mut files = BTreeMap::new();
+        let mut last = "";
+        for (index, line) in text.split_inclusive('\n').enumerate() {
+            let refused = || ListingError { line: index + 1 };
+            let line = line.strip_suffix('\n').ok_or_else(refused)?;
+            let (sha256, name) = line.split_once("  ").ok_or_else(refused)?;
+            let sha256 = unhex(sha256).ok_or_else(refused)?;
+            if index > 0 && name <= last {
+                return Err(refused());
+            }
+            files.insert(name.to_owned(), sha256);
+            last = name;
         }
-        TreeDigest(listing.finalize().into())
+        Ok(TreeListing { files })
     }
 }
 
@@ -129,11 +168,11 @@ mod tests {
     use super::*;
 
     fn digest_of(files: &[(&str, &str)]) -> TreeDigest {
-        let mut builder = TreeDigestBuilder::new();
+        let mut listing = TreeListing::new();
         for (name, content) in files {
-            builder.add(name, Sha256::digest(content).into()).unwrap();
+            listing.add(name, Sha256::digest(content).into()).unwrap();
         }
-        builder.finish()
+        listing.digest()
     }
 
     #[test]
@@ -155,21 +194,21 @@ mod tests {
 
     #[test]
     fn refuses_names_that_could_forge_a_line() {
-        let mut builder = TreeDigestBuilder::new();
+        let mut listing = TreeListing::new();
         let name = "a\n0000  b";
         assert_eq!(
-            builder.add(name, [0; 32]),
+            listing.add(name, [0; 32]),
             Err(DigestError::LineBreak { name: name.to_owned() })
         );
     }
 
     #[test]
     fn refuses_a_second_file_of_one_name_and_keeps_the_first() {
-        let mut builder = TreeDigestBuilder::new();
-        builder.add("a", [1; 32]).unwrap();
-        let before = builder.finish();
-        assert_eq!(builder.add("a", [2; 32]), Err(DigestError::Duplicate { name: "a".to_owned() }));
-        assert_eq!(builder.finish(), before);
+        let mut listing = TreeListing::new();
+        listing.add("a", [1; 32]).unwrap();
+        let before = listing.digest();
+        assert_eq!(listing.add("a", [2; 32]), Err(DigestError::Duplicate { name: "a".to_owned() }));
+        assert_eq!(listing.digest(), before);
     }
 
     #[test]
@@ -211,6 +250,25 @@ mod tests {
         #[test]
         fn arbitrary_text_never_panics(text: String) {
             let _ = TreeDigest::from_h1(&text);
+            let _ = TreeListing::parse(&text);
+        }
+
+        #[test]
+        fn a_listing_is_read_back_from_its_text(
+            files in prop::collection::btree_map("[a-c ./A]{0,5}", any::<[u8; 32]>(), 0..6),
+        ) {
+            let listing = TreeListing { files };
+            prop_assert_eq!(TreeListing::parse(&listing.to_text()), Ok(listing));
+        }
+
+        #[test]
+        fn what_is_read_as_a_listing_is_in_its_one_form(
+            lines in prop::collection::vec("(0{64}|[0-9a-f]{63,65})( |  )[ab]{0,2}\n?", 0..4),
+        ) {
+            let text = lines.concat();
+            if let Ok(listing) = TreeListing::parse(&text) {
+                prop_assert_eq!(listing.to_text(), text);
+            }
         }
     }
 }

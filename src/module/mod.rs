@@ -8,7 +8,7 @@ pub mod limits;
 mod path;
 mod toolchain;
 
-pub use h1::{DigestError, H1Error, TreeDigest, TreeDigestBuilder};
+pub use h1::{DigestError, H1Error, ListingError, TreeDigest, TreeListing};
 pub use path::{EntryError, EntryRule, EscapeError, check_entries, escape_path, escape_version};
 pub use toolchain::{
     GO_MOD_H1, GO_MOD_TEXT, LIST_PATH, ListLine, ModuleFile, PATH, ToolchainModule,

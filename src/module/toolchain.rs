@@ -209,7 +209,7 @@ mod tests {
     use sha2::{Digest as _, Sha256};
 
     use super::*;
-    use crate::module::{TreeDigestBuilder, check_entries, escape_path, escape_version};
+    use crate::module::{TreeListing, check_entries, escape_path, escape_version};
 
     fn toolchain() -> ToolchainModule {
         ToolchainModule {
@@ -250,9 +250,9 @@ mod tests {
 
     #[test]
     fn go_mod_h1_is_the_digest_of_the_text() {
-        let mut builder = TreeDigestBuilder::new();
-        builder.add("go.mod", Sha256::digest(GO_MOD_TEXT).into()).unwrap();
-        assert_eq!(builder.finish().to_h1(), GO_MOD_H1);
+        let mut listing = TreeListing::new();
+        listing.add("go.mod", Sha256::digest(GO_MOD_TEXT).into()).unwrap();
+        assert_eq!(listing.digest().to_h1(), GO_MOD_H1);
     }
 
     #[test]

@@ -74,9 +74,13 @@ impl Bar {
 }
 
 impl Meter for Bar {
-    fn label(&mut self, label: &str) {
+    fn note(&mut self, label: &str) {
         label.clone_into(&mut self.label);
         self.bar.set_message(self.text());
+    }
+
+    fn label(&mut self, label: &str) {
+        self.note(label);
         // Drawing is held back when much is drawn; what stands there during a long run must be
         // that run.
         self.bar.force_draw();

@@ -68,6 +68,8 @@ struct Line<W> {
 impl<W: Write + Send> Meter for Line<W> {
     fn label(&mut self, _label: &str) {}
 
+    fn note(&mut self, _label: &str) {}
+
     fn advance(&mut self, by: u64) {
         let Some(total) = self.total else { return };
         let tenth = |done: u64| done.saturating_mul(10) / total.max(1);

@@ -31,6 +31,9 @@ pub trait Meter: Send {
     /// Says what is being done now; drawn at once.
     fn label(&mut self, label: &str);
 
+    /// Like [`Meter::label`] for what changes often: drawn when drawing is next due.
+    fn note(&mut self, label: &str);
+
     /// Counts bytes or steps as done.
     fn advance(&mut self, by: u64);
 
@@ -73,6 +76,8 @@ impl Progress for Silent {
 
 impl Meter for Silent {
     fn label(&mut self, _label: &str) {}
+
+    fn note(&mut self, _label: &str) {}
 
     fn advance(&mut self, _by: u64) {}
 

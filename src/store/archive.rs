@@ -7,14 +7,15 @@
 //! Source of the rules: <https://go.dev/ref/mod#zip-files>; stricter where no toolchain needs the
 //! freedom (no folders, no links, no 64-bit extension, which 500 MiB never call for).
 
-use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Write};
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use zip::CompressionMethod;
 use zip::read::{ArchiveOffset, Config, ZipArchive, ZipFileEntry};
 use zip::result::ZipError;
 
+use super::bytes::{Bytes, Reader};
 use crate::module::{EntryError, check_entries, limits};
 
 /// The size of the pieces in which files are unpacked, in bytes.
@@ -41,10 +42,13 @@ pub enum ArchiveError {
 
 /// A zip whose shape, names, types and declared sizes are those of a module.
 ///
-/// Contents are checked as they are read, in [`Archive::copy`].
+/// Contents are checked as they are read, in [`Archive::copy`]. Clones share what was looked through
+/// and can be read at the same time, one in each thread.
+#[derive(Clone)]
 pub struct Archive {
-    zip: ZipArchive<BufReader<File>>,
-    entries: Vec<Entry>,
+    zip: ZipArchive<Reader>,
+    entries: Arc<[Entry]>,
+    piece: Vec<u8>,
 }
 
 /// One file of the zip.
@@ -62,10 +66,11 @@ impl Archive {
     /// # Errors
     ///
     /// [`ArchiveError`] for the first rule found broken.
-    pub fn open(mut file: File, prefix: &str) -> Result<Self, ArchiveError> {
-        let entry_count = check_end(&mut file)?;
+    pub fn open(bytes: impl Bytes + 'static, prefix: &str) -> Result<Self, ArchiveError> {
+        let entry_count = check_end(&bytes)?;
+        let reader = Reader::new(Arc::new(bytes)).map_err(ArchiveError::Read)?;
         let config = Config { archive_offset: ArchiveOffset::Known(0) };
-        let mut zip = ZipArchive::with_config(config, BufReader::new(file)).map_err(shape_error)?;
+        let mut zip = ZipArchive::with_config(config, reader).map_err(shape_error)?;
         if zip.len() as u64 != entry_count {
             let found = zip.len();
             return Err(shape(format!("{entry_count} entries have only {found} names")));
@@ -73,12 +78,17 @@ impl Archive {
         let entries = read_directory(&zip)?;
         check_entries(prefix, entries.iter().map(|entry| entry.name.as_str()))?;
         zip.validate_header_consistency().map_err(shape_error)?;
-        Ok(Archive { zip, entries })
+        Ok(Archive { zip, entries: entries.into(), piece: Vec::new() })
     }
 
     /// The files, in the order of the central directory.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
+    }
+
+    /// The size of all files together, unpacked, in bytes.
+    pub fn unpacked_bytes(&self) -> u64 {
+        self.entries.iter().map(|entry| entry.size_bytes).sum()
     }
 
     /// Unpacks the file at `place` in [`Archive::entries`] into `into`.
@@ -96,9 +106,11 @@ impl Archive {
     pub fn copy(&mut self, place: usize, into: &mut dyn Write) -> io::Result<Copied> {
         let entry = &self.entries[place];
         let mut hash = Sha256::new();
-        let mut copy = |zip: &mut ZipArchive<BufReader<File>>| {
+        let piece = &mut self.piece;
+        piece.resize(PIECE_BYTES, 0);
+        let mut copy = |zip: &mut ZipArchive<Reader>| {
             let mut content = zip.by_index(place).map_err(|e| Trouble::Damage(e.to_string()))?;
-            copy_content(&mut content, entry.size_bytes, &mut hash, into)
+            copy_content(&mut content, entry.size_bytes, piece, &mut hash, into)
         };
         let damage = match copy(&mut self.zip) {
             Ok(()) => None,
@@ -130,13 +142,13 @@ enum Trouble {
 fn copy_content(
     content: &mut impl Read,
     declared: u64,
+    piece: &mut [u8],
     hash: &mut Sha256,
     into: &mut dyn Write,
 ) -> Result<(), Trouble> {
     let mut done = 0_u64;
-    let mut piece = vec![0; PIECE_BYTES];
     loop {
-        let count = match content.read(&mut piece) {
+        let count = match content.read(piece) {
             Ok(0) => break,
             Ok(count) => count,
             Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
@@ -161,9 +173,9 @@ fn copy_content(
 ///
 /// The reader underneath would also search for the record further up; after this check it is where
 /// that search begins, and its directory lies right before it.
-fn check_end(file: &mut File) -> Result<u64, ArchiveError> {
+fn check_end(bytes: &impl Bytes) -> Result<u64, ArchiveError> {
     const END_BYTES: u64 = 22;
-    let length = file.seek(SeekFrom::End(0)).map_err(ArchiveError::Read)?;
+    let length = bytes.size().map_err(ArchiveError::Read)?;
     if length > limits::ZIP_BYTES {
         return Err(shape(format!("{length} bytes, over the limit of {}", limits::ZIP_BYTES)));
     }
@@ -171,8 +183,7 @@ fn check_end(file: &mut File) -> Result<u64, ArchiveError> {
         return Err(shape(format!("only {length} bytes")));
     }
     let mut end = [0; END_BYTES as usize];
-    file.seek(SeekFrom::Start(length - END_BYTES)).map_err(ArchiveError::Read)?;
-    file.read_exact(&mut end).map_err(ArchiveError::Read)?;
+    read_exact_at(bytes, &mut end, length - END_BYTES).map_err(ArchiveError::Read)?;
     if !end.starts_with(b"PK\x05\x06") {
         return Err(shape("it does not end with the end record of a zip".to_owned()));
     }
@@ -200,7 +211,19 @@ fn check_end(file: &mut File) -> Result<u64, ArchiveError> {
     Ok(entry_count)
 }
 
-fn read_directory(zip: &ZipArchive<BufReader<File>>) -> Result<Vec<Entry>, ArchiveError> {
+fn read_exact_at(bytes: &impl Bytes, mut into: &mut [u8], mut at: u64) -> io::Result<()> {
+    while !into.is_empty() {
+        let count = bytes.read_at(into, at)?;
+        if count == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        into = &mut into[count..];
+        at += count as u64;
+    }
+    Ok(())
+}
+
+fn read_directory(zip: &ZipArchive<Reader>) -> Result<Vec<Entry>, ArchiveError> {
     let mut entries = Vec::with_capacity(zip.len());
     let mut total_bytes = 0_u64;
     for place in 0..zip.len() {

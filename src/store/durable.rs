@@ -16,9 +16,23 @@ use tempfile::NamedTempFile;
 ///
 /// If the folder or the file cannot be written; the old content is then untouched.
 pub fn write_file(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    let folder = folder_of(path);
-    fs_err::create_dir_all(folder)?;
-    let mut file = private_file(folder)?;
+    fs_err::create_dir_all(folder_of(path))?;
+    write_file_by_way_of(folder_of(path), path, bytes, mode)
+}
+
+/// Like [`write_file`], with the private file in `private`, a folder of the same file system that
+/// is swept when its process dies. The folder of `path` must exist.
+///
+/// # Errors
+///
+/// As [`write_file`].
+pub fn write_file_by_way_of(
+    private: &Path,
+    path: &Path,
+    bytes: &[u8],
+    mode: u32,
+) -> io::Result<()> {
+    let mut file = private_file(private)?;
     file.write_all(bytes)?;
     persist(file, path, mode)
 }
@@ -32,17 +46,24 @@ pub fn private_file(folder: &Path) -> io::Result<NamedTempFile> {
     tempfile::Builder::new().prefix(".tmp-").tempfile_in(folder)
 }
 
-/// Gives a private file its mode and its name, in the folder in which it was made.
+/// Gives a private file its mode and its name, which must be in the same file system.
 ///
 /// # Errors
 ///
 /// If it cannot be flushed or renamed; nothing is left of it then.
 pub fn persist(file: NamedTempFile, path: &Path, mode: u32) -> io::Result<()> {
-    file.as_file().set_permissions(Permissions::from_mode(mode))?;
     file.as_file().sync_all()?;
-    file.persist(path)
-        .map_err(|e| io::Error::new(e.error.kind(), format!("{}: {}", path.display(), e.error)))?;
+    name(file, path, mode)?;
     sync_folder(folder_of(path))
+}
+
+/// Like [`persist`] without flushing: after a crash of the machine the file may be missing, empty
+/// or damaged.
+pub(super) fn name(file: NamedTempFile, path: &Path, mode: u32) -> io::Result<()> {
+    file.as_file().set_permissions(Permissions::from_mode(mode))?;
+    file.persist(path)
+        .map(drop)
+        .map_err(|e| io::Error::new(e.error.kind(), format!("{}: {}", path.display(), e.error)))
 }
 
 /// Flushes a folder, so that a name just given in it outlives a crash.
@@ -78,9 +99,7 @@ impl FolderLock {
     ///
     /// If the file cannot be made or the file system has no locks.
     pub fn acquire(path: &Path) -> io::Result<Self> {
-        fs_err::create_dir_all(folder_of(path))?;
-        let file =
-            fs_err::OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
+        let file = lock_file(path)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -91,9 +110,29 @@ impl FolderLock {
         }
         Ok(FolderLock { _file: file })
     }
+
+    /// Takes the lock at `path` if nobody else holds it.
+    ///
+    /// # Errors
+    ///
+    /// As [`FolderLock::acquire`].
+    pub fn try_acquire(path: &Path) -> io::Result<Option<Self>> {
+        let file = lock_file(path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(FolderLock { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
 }
 
-fn folder_of(path: &Path) -> &Path {
+fn lock_file(path: &Path) -> io::Result<File> {
+    fs_err::create_dir_all(folder_of(path))?;
+    fs_err::OpenOptions::new().create(true).truncate(false).write(true).open(path)
+}
+
+/// The folder that `path` is in.
+pub(super) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),

@@ -7,87 +7,53 @@
 //! ```
 
 use std::io;
-use std::path::PathBuf;
 
 use tempfile::TempDir;
 
 use super::archive::{Archive, ArchiveError};
 use super::durable::{self, FolderLock};
+use super::error::InstallError;
+use super::place::Place;
+use super::siblings::Siblings;
 use super::tree::Unpacked;
-use super::{Evidence, Proven, Store, SumdbMemory, Toolchain, record};
-use crate::module::{self, ToolchainModule, TreeDigest, limits};
-use crate::platform::Platform;
-use crate::proxy::{ChecksumDatabase, FetchError, Kept, Proxies, Recipient};
+use super::{Proven, Store, SumdbMemory, Toolchain, record, space};
+use crate::module::{self, ToolchainModule, limits};
+use crate::proxy::{ChecksumDatabase, FetchError, Obtained, Proxies, Recipient, Served};
 use crate::sumdb::{Client, Proof, SumdbError};
 
-/// Why a toolchain was not installed. Nothing of it is left then.
-#[derive(Debug, thiserror::Error)]
-pub enum InstallError {
-    /// There is no such toolchain, neither in the database nor on the proxy.
-    #[error("{module} is not published{hint}")]
-    NotFound { module: String, hint: String, source: FetchError },
+/// How much larger a toolchain is than its zip, at most by common experience. Used to see whether
+/// there is room before a download; once the zip is there its directory says it exactly.
+const UNPACKED_PER_ZIP_BYTE: u64 = 4;
 
-    /// The zip holds other files than the checksum database has on record.
-    #[error(
-        "{url} is not what the checksum database {database} has on record: expected {expected}, \
-         found {found}; nothing was installed. Either the download is damaged or somebody changed \
-         it: try another proxy, and tell the one who runs this one{}",
-        damage.as_ref().map(|damage| format!(" ({damage})")).unwrap_or_default()
-    )]
-    Mismatch {
-        url: String,
-        database: String,
-        expected: TreeDigest,
-        found: TreeDigest,
-        /// What is wrong with the zip itself, where something is.
-        damage: Option<Box<ArchiveError>>,
-    },
+/// Of how many installed toolchains a new one may share files: the next older and the next newer.
+const SIBLINGS_EACH_SIDE: usize = 1;
 
-    /// The checksum database does not vouch for the toolchain.
-    #[error("{module} is not proven")]
-    Unproven { module: String, source: Box<SumdbError> },
+/// Looks on while a toolchain is installed, and may stop it.
+pub trait Onlooker: Sync {
+    /// A download begins: how many bytes there will be, where that is known, and how many of them
+    /// are at hand already. Told again when a transfer starts over.
+    fn downloads(&self, total_bytes: Option<u64>, kept_bytes: u64);
 
-    /// The zip is not one that may be unpacked.
-    #[error("{url} cannot be unpacked; nothing was installed")]
-    Archive { url: String, source: ArchiveError },
+    /// So many bytes of the download are at hand now.
+    fn received(&self, bytes: u64);
 
-    /// The zip could not be downloaded.
-    #[error("{module} could not be downloaded")]
-    Fetch { module: String, source: FetchError },
+    /// All of the zip is there and is unpacked.
+    fn unpacks(&self);
 
-    /// The store could not be read or written.
-    #[error("the store could not be read or written")]
-    Store(#[from] io::Error),
+    /// Whether the user asked to stop.
+    fn is_stopped(&self) -> bool;
 }
 
-/// What an [`InstallError`] means for the one who wanted the toolchain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InstallFailure {
-    /// There is no such toolchain; others may be had.
-    NotPublished,
-    /// There is something, and it must not be used.
-    Refused,
-    /// Network, disk or permission failed; it may work another time.
-    Environment,
-}
+/// Nobody looks on, and nothing is stopped.
+impl Onlooker for () {
+    fn downloads(&self, _total_bytes: Option<u64>, _kept_bytes: u64) {}
 
-impl InstallError {
-    /// Tells apart what callers act on.
-    pub fn failure(&self) -> InstallFailure {
-        match self {
-            InstallError::NotFound { .. } => InstallFailure::NotPublished,
-            InstallError::Mismatch { .. } | InstallError::Archive { .. } => InstallFailure::Refused,
-            InstallError::Fetch { source: FetchError::TooLarge { .. }, .. } => {
-                InstallFailure::Refused
-            }
-            InstallError::Fetch { .. } | InstallError::Store(_) => InstallFailure::Environment,
-            InstallError::Unproven { source, .. } => match **source {
-                SumdbError::Unavailable { .. }
-                | SumdbError::Contended { .. }
-                | SumdbError::Memory { .. } => InstallFailure::Environment,
-                _ => InstallFailure::Refused,
-            },
-        }
+    fn received(&self, _bytes: u64) {}
+
+    fn unpacks(&self) {}
+
+    fn is_stopped(&self) -> bool {
+        false
     }
 }
 
@@ -97,7 +63,7 @@ impl Store {
     /// An installed one is not hashed again: its digest, taken when it was unpacked, is held against
     /// the database's record, which is proven anew, without the network where the store remembers
     /// enough. Of several processes or threads that want one toolchain, one installs it and the
-    /// others wait. `on_bytes` is told of the download: bytes so far, and how many there will be.
+    /// others wait. What was downloaded before an interruption is gone on with where that is safe.
     ///
     /// # Errors
     ///
@@ -107,39 +73,16 @@ impl Store {
         module: &ToolchainModule,
         proxies: &Proxies,
         database: &ChecksumDatabase<'_>,
-        on_bytes: &mut (dyn FnMut(u64, Option<u64>) + Send),
+        onlooker: &dyn Onlooker,
     ) -> Result<Toolchain, InstallError> {
         let place = Place::of(self, module);
         let _lock = FolderLock::acquire(&place.lock)?;
-        self.remove_leftovers(&place)?;
         let proof = self.prove(module, proxies, database)?;
-        if let Some(toolchain) = place.installed(module, &proof)? {
+        if let Some(toolchain) = place.installed(&proof)? {
             return Ok(toolchain);
         }
-        let work =
-            tempfile::Builder::new().prefix(&place.private_prefix()).tempdir_in(self.tmp())?;
-        let tree = self.fetch(module, proxies, proof, &work, on_bytes)?;
-        Ok(tree.publish(module, &place, &work)?)
-    }
-
-    /// The toolchains installed, oldest release first, with the proof they were installed on.
-    ///
-    /// That proof is as recorded; [`Store::install`] proves anew.
-    ///
-    /// # Errors
-    ///
-    /// If the store cannot be read.
-    pub fn installed(&self) -> io::Result<Vec<Toolchain>> {
-        let mut toolchains = Vec::new();
-        for entry in fs_err::read_dir(self.toolchains())? {
-            let Some(module) = entry?.file_name().to_str().and_then(parse_name) else { continue };
-            let place = Place::of(self, &module);
-            if let Some(proven) = place.recorded(&module)? {
-                toolchains.push(place.toolchain(&module, proven));
-            }
-        }
-        toolchains.sort_by(|a, b| (&a.release, &a.platform).cmp(&(&b.release, &b.platform)));
-        Ok(toolchains)
+        let install = Install { store: self, place: &place, proof: &proof, proxies, onlooker };
+        install.run()
     }
 
     /// Proves the digest that the module's zip must have.
@@ -155,7 +98,7 @@ impl Store {
             let has_no_record = matches!(source, SumdbError::NotFound { .. });
             // Without a record, whether a proxy serves it anyway tells "unheard of" from "unproven".
             match has_no_record.then(|| proxies.read(&module.info_path(), limits::INFO_BYTES)) {
-                Some(Err(error)) if error.is_not_found() => not_found(module, error),
+                Some(Err(error)) if error.is_not_found() => InstallError::not_found(module, error),
                 Some(Err(source)) => InstallError::Fetch { module: module.to_string(), source },
                 Some(Ok(_)) | None => {
                     InstallError::Unproven { module: module.to_string(), source: Box::new(source) }
@@ -164,195 +107,176 @@ impl Store {
         })
     }
 
-    fn fetch(
-        &self,
-        module: &ToolchainModule,
-        proxies: &Proxies,
-        proof: Proof,
-        work: &TempDir,
-        on_bytes: &mut (dyn FnMut(u64, Option<u64>) + Send),
-    ) -> Result<ProvenTree, InstallError> {
-        let prefix = Place::of(self, module).private_prefix();
-        let keep = Kept::at(self.downloads().join(format!("{prefix}zip")));
-        let recipient = Adapted(std::sync::Mutex::new(on_bytes), std::sync::Mutex::new(None));
-        let served = proxies
-            .obtain(&module.zip_path(), limits::ZIP_BYTES, &keep, &recipient)
-            .inspect_err(|_| _ = keep.discard())
-            .map_err(|source| match source {
-                source if source.is_not_found() => not_found(module, source),
-                source => InstallError::Fetch { module: module.to_string(), source },
-            })?;
-        let refused = |source| match source {
-            ArchiveError::Read(source) => InstallError::Store(source),
-            source => InstallError::Archive { url: served.url.clone(), source },
-        };
-        keep.discard()?;
-        let zip = served.value.file.try_clone()?;
-        let mut archive = Archive::open(zip, &module.zip_prefix()).map_err(refused)?;
-        let root = work.path().join("tree");
-        let tree = Unpacked::from_archive(&mut archive, module, &root)?;
-        ProvenTree::new(tree, proof, served.url.clone())
-    }
-
-    /// Removes what processes that ended early left of this toolchain. The caller holds its lock, so
-    /// nobody is at work on it.
-    fn remove_leftovers(&self, place: &Place) -> io::Result<()> {
-        let prefix = place.private_prefix();
-        for folder in [self.tmp(), self.downloads()] {
-            for entry in fs_err::read_dir(folder)? {
-                let entry = entry?;
-                if !entry.file_name().as_encoded_bytes().starts_with(prefix.as_bytes()) {
-                    continue;
-                }
-                log::info!("removing what an earlier run left: {}", entry.path().display());
-                if entry.file_type()?.is_dir() {
-                    fs_err::remove_dir_all(entry.path())?;
-                } else {
-                    fs_err::remove_file(entry.path())?;
-                }
+    /// The installed toolchains next in age to `module`, whose files a new tree may share.
+    fn siblings(&self, module: &ToolchainModule) -> io::Result<Siblings> {
+        let places: Vec<Place> = self
+            .places()?
+            .into_iter()
+            .filter(|place| place.module.platform == module.platform && place.module != *module)
+            .collect();
+        let newer = places.partition_point(|place| place.module < *module);
+        let near =
+            newer.saturating_sub(SIBLINGS_EACH_SIDE)..places.len().min(newer + SIBLINGS_EACH_SIDE);
+        let mut siblings = Siblings::default();
+        for place in &places[near] {
+            let Some(proven) = place.recorded()? else { continue };
+            if let Some(listing) = place.files(&proven)? {
+                siblings.add(&place.root, &place.module.zip_prefix(), &listing);
             }
         }
-        Ok(())
+        Ok(siblings)
     }
 }
 
+/// One toolchain on its way into the store, with its lock held.
+struct Install<'a> {
+    store: &'a Store,
+    place: &'a Place,
+    proof: &'a Proof,
+    proxies: &'a Proxies,
+    onlooker: &'a dyn Onlooker,
+}
+
+impl Install<'_> {
+    fn run(&self) -> Result<Toolchain, InstallError> {
+        let served = self.obtain()?;
+        let was_kept = served.value.was_kept;
+        match self.use_up(served) {
+            Err(error) if was_kept && is_the_zips_fault(&error) => {
+                // Perhaps only what an earlier process left was damaged: the disk may have lost it.
+                log::warn!("{error}; what an earlier run had downloaded is dropped");
+                self.use_up(self.obtain()?)
+            }
+            result => result,
+        }
+    }
+
+    /// Unpacks the zip and drops it, unless the user stopped that: then nothing is to be lost.
+    fn use_up(&self, served: Served<Obtained>) -> Result<Toolchain, InstallError> {
+        let result = self.unpack(served);
+        if !matches!(result, Err(InstallError::Stopped { .. })) {
+            self.place.download.discard()?;
+        }
+        result
+    }
+
+    fn obtain(&self) -> Result<Served<Obtained>, InstallError> {
+        let module = &self.place.module;
+        self.proxies
+            .obtain(&module.zip_path(), limits::ZIP_BYTES, &self.place.download, self)
+            .map_err(|source| match source {
+                FetchError::Stopped { .. } => self.stopped(),
+                source if source.is_not_found() => InstallError::not_found(module, source),
+                source => InstallError::Fetch { module: module.to_string(), source },
+            })
+    }
+
+    fn unpack(&self, served: Served<Obtained>) -> Result<Toolchain, InstallError> {
+        let Served { value: Obtained { file, .. }, url } = served;
+        let module = &self.place.module;
+        let refused = |source| match source {
+            ArchiveError::Read(source) => InstallError::Store(source),
+            source => InstallError::Archive { url: url.clone(), source },
+        };
+        // One at a time, as each takes all cores; and the next finds the files of this one to share.
+        let _turn = FolderLock::acquire(&self.store.lock("unpack"))?;
+        self.onlooker.unpacks();
+        let archive = Archive::open(file, &module.zip_prefix()).map_err(refused)?;
+        space::check(self.store.root(), archive.unpacked_bytes())?;
+        let work = tempfile::tempdir_in(self.store.private()?.path())?;
+        let siblings = self.store.siblings(module)?;
+        let is_stopped = || self.onlooker.is_stopped();
+        let root = work.path().join("tree");
+        let tree = Unpacked::from_archive(&archive, module, &root, &siblings, &is_stopped);
+        let tree = tree.map_err(|error| match self.onlooker.is_stopped() {
+            true => self.stopped(),
+            false => InstallError::Store(error),
+        })?;
+        ProvenTree::new(tree, self.proof.clone(), url)?
+            .publish(self.store, self.place, &work)
+            .map_err(InstallError::Store)
+    }
+
+    fn stopped(&self) -> InstallError {
+        InstallError::Stopped { module: self.place.module.to_string() }
+    }
+}
+
+impl Recipient for Install<'_> {
+    fn begin(&self, total_bytes: Option<u64>, kept_bytes: u64) -> io::Result<()> {
+        if let Some(total) = total_bytes {
+            let to_come = total.saturating_sub(kept_bytes);
+            let unpacked = total.saturating_mul(UNPACKED_PER_ZIP_BYTE);
+            space::check(self.store.root(), to_come.saturating_add(unpacked))?;
+        }
+        self.onlooker.downloads(total_bytes, kept_bytes);
+        Ok(())
+    }
+
+    fn received(&self, bytes: u64) {
+        self.onlooker.received(bytes);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.onlooker.is_stopped()
+    }
+}
+
+fn is_the_zips_fault(error: &InstallError) -> bool {
+    matches!(error, InstallError::Mismatch { .. } | InstallError::Archive { .. })
+}
+
 /// An unpacked tree whose digest is the one on record. Nothing else can be given a toolchain's name.
-struct ProvenTree {
+pub(super) struct ProvenTree {
     tree: Unpacked,
     proven: Proven,
 }
 
 impl ProvenTree {
-    fn new(mut tree: Unpacked, proof: Proof, url: String) -> Result<Self, InstallError> {
+    pub(super) fn new(
+        mut tree: Unpacked,
+        proof: Proof,
+        source: String,
+    ) -> Result<Self, InstallError> {
         let damage = tree.take_damage();
-        if tree.digest() != proof.h1 {
+        let found = tree.listing().digest();
+        if found != proof.h1 {
             return Err(InstallError::Mismatch {
-                url,
+                url: source,
                 database: proof.database,
                 expected: proof.h1,
-                found: tree.digest(),
+                found,
                 damage: damage.map(Box::new),
             });
         }
         // The right files by luck: a checksum that is wrong, say. The go command refuses it too.
-        if let Some(source) = damage {
-            return Err(InstallError::Archive { url, source });
+        if let Some(damage) = damage {
+            return Err(InstallError::Archive { url: source, source: damage });
         }
-        Ok(ProvenTree { proven: Proven::new(proof, url), tree })
+        Ok(ProvenTree { proven: Proven::new(proof, source), tree })
     }
 
-    /// Gives the tree its name, when all of it is on the disk.
+    /// Gives the tree its name, when all of it is on the disk. `work` is a private folder.
     ///
     /// The order matters for a machine that stops at any point: the record never stands beside a
     /// tree that it is not about, and the name never on a tree that is not whole.
-    fn publish(
+    pub(super) fn publish(
         self,
-        module: &ToolchainModule,
+        store: &Store,
         place: &Place,
         work: &TempDir,
     ) -> io::Result<Toolchain> {
+        let listing = self.tree.listing().to_text();
         let goroot = self.tree.into_goroot()?;
         durable::sync_file_system(&goroot)?;
         if place.root.exists() {
             // Without a record that fits, nobody knows what it is.
             fs_err::rename(&place.root, work.path().join("unknown"))?;
         }
-        record::write(&place.record, module, &self.proven)?;
+        store.write(&place.listing, listing.as_bytes())?;
+        record::write(store, &place.record, &place.module, &self.proven)?;
         fs_err::rename(goroot, &place.root)?;
-        durable::sync_folder(&place.folder)?;
-        Ok(place.toolchain(module, self.proven))
+        durable::sync_folder(&store.toolchains())?;
+        Ok(place.toolchain(self.proven))
     }
-}
-
-type OnBytes<'a> = &'a mut (dyn FnMut(u64, Option<u64>) + Send);
-
-struct Adapted<'a>(std::sync::Mutex<OnBytes<'a>>, std::sync::Mutex<Option<u64>>);
-
-impl Recipient for Adapted<'_> {
-    fn begin(&self, total_bytes: Option<u64>, _kept_bytes: u64) -> io::Result<()> {
-        *self.1.lock().expect("nobody panics with it") = total_bytes;
-        Ok(())
-    }
-
-    fn received(&self, bytes: u64) {
-        let total_bytes = *self.1.lock().expect("nobody panics with it");
-        (self.0.lock().expect("nobody panics with it"))(bytes, total_bytes);
-    }
-
-    fn is_stopped(&self) -> bool {
-        false
-    }
-}
-
-/// Where the parts of one toolchain are in the store.
-struct Place {
-    name: String,
-    folder: PathBuf,
-    root: PathBuf,
-    record: PathBuf,
-    lock: PathBuf,
-}
-
-impl Place {
-    fn of(store: &Store, module: &ToolchainModule) -> Self {
-        let name = format!("{}.{}", module.release, module.platform);
-        let folder = store.toolchains();
-        Place {
-            root: folder.join(&name),
-            record: folder.join(format!("{name}.toml")),
-            lock: store.lock(&name),
-            name,
-            folder,
-        }
-    }
-
-    /// What the names of private files and folders of this toolchain begin with.
-    fn private_prefix(&self) -> String {
-        format!("{}.", self.name)
-    }
-
-    /// What is recorded of the tree, if there are both.
-    fn recorded(&self, module: &ToolchainModule) -> io::Result<Option<Proven>> {
-        if !self.root.join("bin/go").is_file() {
-            return Ok(None);
-        }
-        record::read(&self.record, module)
-    }
-
-    fn installed(&self, module: &ToolchainModule, proof: &Proof) -> io::Result<Option<Toolchain>> {
-        let recorded = self.recorded(module)?.filter(|recorded| recorded.h1 == proof.h1);
-        Ok(recorded
-            .map(|recorded| self.toolchain(module, Proven::new(proof.clone(), recorded.source))))
-    }
-
-    fn toolchain(&self, module: &ToolchainModule, proven: Proven) -> Toolchain {
-        Toolchain {
-            release: module.release.clone(),
-            platform: module.platform.clone(),
-            root: self.root.clone(),
-            evidence: Evidence::Proven(proven),
-        }
-    }
-}
-
-/// Reads the name of a toolchain's record, `go1.27.1.linux-amd64.toml`.
-fn parse_name(file_name: &str) -> Option<ToolchainModule> {
-    let (release, platform) = file_name.strip_suffix(".toml")?.rsplit_once('.')?;
-    let (os, arch) = platform.split_once('-')?;
-    Some(ToolchainModule {
-        release: release.parse().ok()?,
-        platform: Platform { os: os.to_owned(), arch: arch.to_owned() },
-    })
-}
-
-fn not_found(module: &ToolchainModule, source: FetchError) -> InstallError {
-    let release = &module.release;
-    // From Go 1.21 on `go1.21` is a version of the language; the first release is `go1.21.0`.
-    let is_language_version = release.version() == release.minor().to_string();
-    let hint = if is_language_version && !release.is_stable() {
-        format!(": {release} is a version of the language, its first release is {release}.0")
-    } else {
-        String::new()
-    };
-    InstallError::NotFound { module: module.to_string(), hint, source }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::durable;
+use super::Store;
 use super::toolchain::Proven;
 use crate::module::ToolchainModule;
 
@@ -36,7 +36,12 @@ struct WireProof {
 /// # Errors
 ///
 /// If the file cannot be written.
-pub fn write(path: &Path, module: &ToolchainModule, proven: &Proven) -> io::Result<()> {
+pub fn write(
+    store: &Store,
+    path: &Path,
+    module: &ToolchainModule,
+    proven: &Proven,
+) -> io::Result<()> {
     let proven = proven.clone();
     let wire = Wire {
         module: module.to_string(),
@@ -50,7 +55,7 @@ pub fn write(path: &Path, module: &ToolchainModule, proven: &Proven) -> io::Resu
         },
     };
     let text = toml::to_string(&wire).map_err(io::Error::other)?;
-    durable::write_file(path, text.as_bytes(), 0o644)
+    store.write(path, text.as_bytes())
 }
 
 /// Reads the record of `module`; `None` if there is none, or none that can be understood.

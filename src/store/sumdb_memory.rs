@@ -6,13 +6,12 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::Context;
 
 use super::Store;
-use super::durable::{self, FolderLock};
+use super::durable::FolderLock;
 use crate::proxy::SumdbSetting;
 use crate::sumdb::Memory;
 
 /// More than any answer or head kept here has.
 const FILE_BYTES: u64 = 64 * 1024;
-const FILE_MODE: u32 = 0o644;
 
 /// The memory of one database: `latest`, `lookup/…` and `tile/…` below `sumdb/<name>+<key hash>/`.
 ///
@@ -20,6 +19,7 @@ const FILE_MODE: u32 = 0o644;
 /// was given another) and the head of one means nothing to the other.
 #[derive(Debug)]
 pub struct SumdbMemory {
+    store: Store,
     folder: PathBuf,
     lock: PathBuf,
     known_head: Option<&'static str>,
@@ -30,6 +30,7 @@ impl SumdbMemory {
     pub fn open(store: &Store, setting: &SumdbSetting) -> Self {
         let name = format!("{}+{:08x}", setting.name(), setting.key().hash());
         SumdbMemory {
+            store: store.clone(),
             folder: store.root().join("sumdb").join(&name),
             lock: store.lock(&format!("sumdb.{}", name.replace('/', "_"))),
             known_head: setting.known_head(),
@@ -67,7 +68,7 @@ impl Memory for SumdbMemory {
         if self.read_latest()?.as_deref() != old {
             return Ok(false);
         }
-        durable::write_file(&self.folder.join("latest"), new.as_bytes(), FILE_MODE)?;
+        self.store.write(&self.folder.join("latest"), new.as_bytes())?;
         Ok(true)
     }
 
@@ -78,7 +79,7 @@ impl Memory for SumdbMemory {
 
     fn keep(&self, path: &str, content: &[u8]) {
         let Some(place) = self.place(path) else { return };
-        if let Err(error) = durable::write_file(&place, content, FILE_MODE) {
+        if let Err(error) = self.store.write_hint(&place, content) {
             log::warn!("not remembered: {error}");
         }
     }

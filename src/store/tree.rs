@@ -1,19 +1,20 @@
 //! The tree of a toolchain on disk: unpacked from its zip and made a GOROOT.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::fs::Permissions;
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use fs_err::os::unix::fs::OpenOptionsExt;
 use fs_err::{File, OpenOptions};
 
-use super::archive::{Archive, ArchiveError};
-use crate::module::{
-    ToolchainModule, TreeDigest, TreeDigestBuilder, becomes_executable, go_mod_copies,
-};
+use super::archive::{Archive, ArchiveError, Copied, Entry};
+use super::siblings::{SHARED_BYTES, Siblings};
+use crate::module::{ToolchainModule, TreeListing, becomes_executable, go_mod_copies};
 
 /// The modification time of every file of an installed toolchain, in seconds since 1970: the day of
 /// Go 1.
@@ -29,103 +30,179 @@ const PROGRAM_MODE: u32 = 0o555;
 /// Folders stay writable for their owner, so that the store can be removed like any other folder.
 const FOLDER_MODE: u32 = 0o755;
 
+/// How many threads unpack at most. Each may hold [`SHARED_BYTES`] of a file in memory.
+const THREADS: usize = 8;
+
+/// The mode of the file that is called `name` in the module.
+pub(super) fn file_mode(name: &str) -> u32 {
+    if becomes_executable(name) { PROGRAM_MODE } else { FILE_MODE }
+}
+
 /// A tree as it came out of a zip, in a folder that nobody else looks at.
 pub struct Unpacked {
     root: PathBuf,
-    digest: TreeDigest,
-    names: Vec<String>,
+    listing: TreeListing,
+    prefix: String,
     damage: Option<ArchiveError>,
 }
 
 impl Unpacked {
     /// Unpacks all of `archive`, a zip of `module`, into `root`, which must not exist yet, and
-    /// hashes it on the way.
+    /// hashes it on the way, on all cores. What is among the files of `siblings` is not stored again.
     ///
     /// Every file has its final mode and time when this returns; the modes and times in the zip
     /// count for nothing.
     ///
     /// # Errors
     ///
-    /// If a file cannot be written. What was written is the caller's to remove.
+    /// If a file cannot be written, or with [`io::ErrorKind::Interrupted`] when `is_stopped` says
+    /// so. What was written is the caller's to remove.
     pub fn from_archive(
-        archive: &mut Archive,
+        archive: &Archive,
         module: &ToolchainModule,
         root: &Path,
+        siblings: &Siblings,
+        is_stopped: &(dyn Fn() -> bool + Sync),
     ) -> io::Result<Self> {
         let prefix = module.zip_prefix();
-        let mut folders = Folders::new(root)?;
-        let mut damage = None;
-        let mut digest = TreeDigestBuilder::new();
-        let mut names = Vec::with_capacity(archive.entries().len());
-        for place in 0..archive.entries().len() {
-            let entry = archive.entries()[place].clone();
-            let name = entry.name.strip_prefix(&prefix).expect("checked when it was opened");
-            let path = folders.path_for(name)?;
-            let mut file = create(&path)?;
-            let copied = archive.copy(place, &mut file)?;
-            finish(&file, name)?;
-            damage = damage.or(copied.damage);
-            digest.add(&entry.name, copied.sha256).expect("names were checked when it was opened");
-            names.push(name.to_owned());
+        let entries = archive.entries();
+        make_folders(root, entries.iter().map(|entry| below(entry, &prefix)))?;
+        let work = Unpacking {
+            root,
+            prefix: &prefix,
+            siblings,
+            is_stopped,
+            next: AtomicUsize::new(0),
+            has_failed: AtomicBool::new(false),
+        };
+        let mut listing = TreeListing::new();
+        let mut damages = Vec::new();
+        for (place, copied) in work.on_all_cores(archive)? {
+            let name = &entries[place].name;
+            listing.add(name, copied.sha256).expect("names were checked when it was opened");
+            damages.extend(copied.damage.map(|damage| (place, damage)));
         }
-        Ok(Unpacked { root: root.to_owned(), digest: digest.finish(), names, damage })
+        // The first in the zip, so that the same zip is always refused in the same words.
+        let damage = damages.into_iter().min_by_key(|(place, _)| *place).map(|(_, damage)| damage);
+        Ok(Unpacked { root: root.to_owned(), listing, prefix, damage })
     }
 
-    /// The digest of what was unpacked.
-    pub fn digest(&self) -> TreeDigest {
-        self.digest
+    /// The files and the SHA-256 of each.
+    pub fn listing(&self) -> &TreeListing {
+        &self.listing
     }
 
-    /// Takes out what is wrong with the zip's first damaged file; the digest is then of what came
+    /// Takes out what is wrong with the zip's first damaged file; the listing is then of what came
     /// out of it.
     pub fn take_damage(&mut self) -> Option<ArchiveError> {
         self.damage.take()
     }
 
-    /// Copies every `_go.mod` to `go.mod`, which a module zip may not hold, and returns the GOROOT.
+    /// Adds to every `_go.mod` the `go.mod` that a module zip may not hold, and returns the GOROOT.
     ///
     /// # Errors
     ///
     /// If a file cannot be written.
     pub fn into_goroot(self) -> io::Result<PathBuf> {
-        for (from, to) in go_mod_copies(self.names.iter().map(String::as_str)) {
-            let mut source = File::open(self.root.join(from))?;
-            let mut copy = create(&self.root.join(&to))?;
-            io::copy(&mut source, &mut copy)?;
-            finish(&copy, &to)?;
+        let names = self.listing.files().keys().filter_map(|name| name.strip_prefix(&*self.prefix));
+        for (from, to) in go_mod_copies(names) {
+            let content = fs_err::read(self.root.join(from))?;
+            write(&self.root.join(&to), &content, &to)?;
         }
         Ok(self.root)
     }
 }
 
-/// The folders of a tree, made as files need them.
-struct Folders<'a> {
-    root: &'a Path,
-    made: HashSet<PathBuf>,
+fn below<'a>(entry: &'a Entry, prefix: &str) -> &'a str {
+    entry.name.strip_prefix(prefix).expect("checked when the archive was opened")
 }
 
-impl<'a> Folders<'a> {
-    fn new(root: &'a Path) -> io::Result<Self> {
-        make_folder(root)?;
-        Ok(Folders { root, made: HashSet::from([root.to_owned()]) })
+/// What the threads that unpack one archive share.
+struct Unpacking<'a> {
+    root: &'a Path,
+    prefix: &'a str,
+    siblings: &'a Siblings,
+    is_stopped: &'a (dyn Fn() -> bool + Sync),
+    next: AtomicUsize,
+    has_failed: AtomicBool,
+}
+
+impl Unpacking<'_> {
+    fn on_all_cores(&self, archive: &Archive) -> io::Result<Vec<(usize, Copied)>> {
+        let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS);
+        thread::scope(|scope| {
+            let start = |_| {
+                let archive = archive.clone();
+                scope.spawn(move || self.take_turns(archive))
+            };
+            let started: Vec<_> = (0..threads).map(start).collect();
+            let mut all = Vec::with_capacity(archive.entries().len());
+            for thread in started {
+                all.append(&mut thread.join().expect("unpacking does not panic")?);
+            }
+            Ok(all)
+        })
     }
 
-    fn path_for(&mut self, name: &str) -> io::Result<PathBuf> {
-        let path = self.root.join(name);
-        self.make_parents(&path)?;
-        Ok(path)
-    }
-
-    fn make_parents(&mut self, path: &Path) -> io::Result<()> {
-        let parent = path.parent().expect("a path below the root has a parent");
-        if self.made.contains(parent) {
-            return Ok(());
+    /// Unpacks the next file nobody has taken, until there is none.
+    fn take_turns(&self, mut archive: Archive) -> io::Result<Vec<(usize, Copied)>> {
+        let mut done = Vec::new();
+        let mut content = Vec::new();
+        loop {
+            let place = self.next.fetch_add(1, Ordering::Relaxed);
+            if place >= archive.entries().len() || self.has_failed.load(Ordering::Relaxed) {
+                return Ok(done);
+            }
+            match self.unpack(&mut archive, place, &mut content) {
+                Ok(copied) => done.push((place, copied)),
+                Err(error) => {
+                    self.has_failed.store(true, Ordering::Relaxed);
+                    return Err(error);
+                }
+            }
         }
-        self.make_parents(parent)?;
-        make_folder(parent)?;
-        self.made.insert(parent.to_owned());
-        Ok(())
     }
+
+    fn unpack(
+        &self,
+        archive: &mut Archive,
+        place: usize,
+        content: &mut Vec<u8>,
+    ) -> io::Result<Copied> {
+        if (self.is_stopped)() {
+            return Err(io::Error::new(io::ErrorKind::Interrupted, "stopped while unpacking"));
+        }
+        let entry = &archive.entries()[place];
+        let name = below(entry, self.prefix).to_owned();
+        let path = self.root.join(&name);
+        if entry.size_bytes > SHARED_BYTES {
+            let mut file = create(&path)?;
+            let copied = archive.copy(place, &mut file)?;
+            finish(&file, &name)?;
+            return Ok(copied);
+        }
+        content.clear();
+        let copied = archive.copy(place, content)?;
+        if !self.siblings.link(content, &copied.sha256, &name, &path) {
+            write(&path, content, &name)?;
+        }
+        Ok(copied)
+    }
+}
+
+/// Makes `root` and every folder that the files called `names` need below it.
+fn make_folders<'a>(root: &Path, names: impl Iterator<Item = &'a str>) -> io::Result<()> {
+    let mut folders = BTreeSet::new();
+    for name in names {
+        for (end, _) in name.rmatch_indices('/') {
+            if !folders.insert(&name[..end]) {
+                break;
+            }
+        }
+    }
+    make_folder(root)?;
+    // Sorted, so that each comes after the one it is in.
+    folders.into_iter().try_for_each(|folder| make_folder(&root.join(folder)))
 }
 
 fn make_folder(path: &Path) -> io::Result<()> {
@@ -133,12 +210,17 @@ fn make_folder(path: &Path) -> io::Result<()> {
     fs_err::set_permissions(path, Permissions::from_mode(FOLDER_MODE))
 }
 
+fn write(path: &Path, content: &[u8], name: &str) -> io::Result<()> {
+    let mut file = create(path)?;
+    file.write_all(content)?;
+    finish(&file, name)
+}
+
 fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 fn finish(file: &File, name: &str) -> io::Result<()> {
-    let mode = if becomes_executable(name) { PROGRAM_MODE } else { FILE_MODE };
-    file.set_permissions(Permissions::from_mode(mode))?;
+    file.set_permissions(Permissions::from_mode(file_mode(name)))?;
     file.file().set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(FILE_TIME_S))
 }

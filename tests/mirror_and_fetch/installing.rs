@@ -159,15 +159,17 @@ fn what_dead_processes_left_is_removed_and_trees_without_a_record_are_replaced()
     let world = World::new();
     let store = world.store("store");
     let name = format!("{TWO}.{}", Platform::host());
-    write(store.root().join(format!("tmp/{name}.dead/tree/bin/go")), "half");
-    write(store.root().join(format!("downloads/{name}.dead")), "half");
+    write(store.root().join("tmp/private-dead/tree/bin/go"), "half");
+    write(store.root().join(format!("downloads/{name}.zip")), "half");
     write(store.root().join(format!("toolchains/{name}/bin/go")), "planted");
-    write(store.root().join(format!("tmp/{ONE}.{}.other/x", Platform::host())), "somebody else's");
+    write(store.root().join("tmp/build/x"), "a build's");
+    let store = world.store("store");
     let toolchain = world.install(&store, TWO, &world.mirror.goproxy_file()).unwrap();
+    drop(store);
     assert_eq!(contents(&toolchain.root), expected_contents(&world.path(TWO)));
-    let left: Vec<_> = contents(&store.root().join("tmp")).into_values().collect();
-    assert_eq!(left, ["somebody else's"]);
-    assert!(contents(&store.root().join("downloads")).is_empty());
+    let left: Vec<_> = contents(&world.path("store/tmp")).into_values().collect();
+    assert_eq!(left, ["a build's"]);
+    assert!(contents(&world.path("store/downloads")).is_empty());
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn install(
     let proxies = Proxies::with_retry(&GoproxyList::parse(goproxy).unwrap(), retry);
     let setting = SumdbSetting::parse(gosumdb).unwrap();
     let database = ChecksumDatabase::new(&proxies, &setting);
-    store.install(&module(release), &proxies, &database, &mut |_, _| ())
+    store.install(&module(release), &proxies, &database, &())
 }
 
 fn write(path: PathBuf, content: &str) {

@@ -4,7 +4,7 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use super::*;
-use crate::module::TreeDigestBuilder;
+use crate::module::TreeListing;
 
 const PREFIX: &str = "golang.org/toolchain@v0.0.1-go1.99.0.linux-amd64/";
 const LINE: &[u8] = b"a line of some length that compresses, compresses, compresses\n";
@@ -27,23 +27,21 @@ fn stored(files: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 fn open(bytes: &[u8]) -> Result<Archive, ArchiveError> {
-    let mut file = tempfile::tempfile().unwrap();
-    file.write_all(bytes).unwrap();
-    Archive::open(file, PREFIX)
+    Archive::open(bytes.to_vec(), PREFIX)
 }
 
 /// Opens and unpacks all of it.
 fn digest(bytes: &[u8]) -> Result<String, ArchiveError> {
     let mut archive = open(bytes)?;
-    let mut digest = TreeDigestBuilder::new();
+    let mut listing = TreeListing::new();
     for place in 0..archive.entries().len() {
         let copied = archive.copy(place, &mut io::sink()).unwrap();
         if let Some(damage) = copied.damage {
             return Err(damage);
         }
-        digest.add(&archive.entries()[place].name, copied.sha256).unwrap();
+        listing.add(&archive.entries()[place].name, copied.sha256).unwrap();
     }
-    Ok(digest.finish().to_h1())
+    Ok(listing.digest().to_h1())
 }
 
 fn refusal(bytes: &[u8]) -> String {
