@@ -42,11 +42,7 @@ impl Listing {
             return Err(ListingError { first: first.chars().take(80).collect() });
         }
         let suffix = format!(".{platform}");
-        let mut releases: Vec<Release> =
-            names.into_iter().filter_map(|name| name.strip_suffix(&suffix)?.parse().ok()).collect();
-        releases.sort();
-        releases.dedup();
-        Ok(Listing { releases })
+        Ok(names.into_iter().filter_map(|name| name.strip_suffix(&suffix)?.parse().ok()).collect())
     }
 
     /// Every release listed, betas and release candidates among them.
@@ -74,5 +70,14 @@ impl Listing {
             }
         }
         latest
+    }
+}
+
+impl FromIterator<Release> for Listing {
+    fn from_iter<I: IntoIterator<Item = Release>>(releases: I) -> Self {
+        let mut releases: Vec<Release> = releases.into_iter().collect();
+        releases.sort();
+        releases.dedup();
+        Listing { releases }
     }
 }

@@ -120,7 +120,7 @@ impl Store {
         let mut siblings = Siblings::default();
         for place in &places[near] {
             let Some(proven) = place.recorded()? else { continue };
-            if let Some(listing) = place.files(&proven)? {
+            if let Some(listing) = place.files(&proven.h1)? {
                 siblings.add(&place.root, &place.module.zip_prefix(), &listing);
             }
         }

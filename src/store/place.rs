@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 
 use super::{Evidence, Proven, Store, Toolchain, record};
-use crate::module::{ToolchainModule, TreeListing};
+use crate::module::{ToolchainModule, TreeDigest, TreeListing};
 use crate::platform::Platform;
 use crate::proxy::Kept;
 use crate::sumdb::Proof;
@@ -65,8 +65,8 @@ impl Place {
         Ok(recorded.map(|recorded| self.toolchain(Proven::new(proof.clone(), recorded.source))))
     }
 
-    /// The files that were installed, if the list that was kept of them has the digest of `proven`.
-    pub fn files(&self, proven: &Proven) -> io::Result<Option<TreeListing>> {
+    /// The files that were installed, if there is a list of them that has the digest `h1`.
+    pub fn files(&self, h1: &TreeDigest) -> io::Result<Option<TreeListing>> {
         let file = match fs_err::File::open(&self.listing) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -75,7 +75,7 @@ impl Place {
         let mut text = Vec::new();
         file.take(LISTING_BYTES).read_to_end(&mut text)?;
         let listing = str::from_utf8(&text).ok().and_then(|text| TreeListing::parse(text).ok());
-        Ok(listing.filter(|listing| listing.digest() == proven.h1))
+        Ok(listing.filter(|listing| listing.digest() == *h1))
     }
 
     pub fn toolchain(&self, proven: Proven) -> Toolchain {

@@ -5,14 +5,13 @@ use std::fs::Permissions;
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
 use std::time::{Duration, SystemTime};
 
 use fs_err::os::unix::fs::OpenOptionsExt;
 use fs_err::{File, OpenOptions};
 
 use super::archive::{Archive, ArchiveError, Copied, Entry};
+use super::parallel::on_all_cores;
 use super::siblings::{SHARED_BYTES, Siblings};
 use crate::module::{ToolchainModule, TreeListing, becomes_executable, go_mod_copies};
 
@@ -29,9 +28,6 @@ const FILE_MODE: u32 = 0o444;
 const PROGRAM_MODE: u32 = 0o555;
 /// Folders stay writable for their owner, so that the store can be removed like any other folder.
 const FOLDER_MODE: u32 = 0o755;
-
-/// How many threads unpack at most. Each may hold [`SHARED_BYTES`] of a file in memory.
-const THREADS: usize = 8;
 
 /// The mode of the file that is called `name` in the module.
 pub(super) fn file_mode(name: &str) -> u32 {
@@ -67,23 +63,19 @@ impl Unpacked {
         let prefix = module.zip_prefix();
         let entries = archive.entries();
         make_folders(root, entries.iter().map(|entry| below(entry, &prefix)))?;
-        let work = Unpacking {
-            root,
-            prefix: &prefix,
-            siblings,
-            is_stopped,
-            next: AtomicUsize::new(0),
-            has_failed: AtomicBool::new(false),
-        };
+        let unpacking = Unpacking { root, prefix: &prefix, siblings, is_stopped };
+        let equip = || (archive.clone(), Vec::new());
+        let copied = on_all_cores(entries.len(), equip, |(archive, content), place| {
+            unpacking.unpack(archive, place, content)
+        })?;
         let mut listing = TreeListing::new();
         let mut damages = Vec::new();
-        for (place, copied) in work.on_all_cores(archive)? {
-            let name = &entries[place].name;
-            listing.add(name, copied.sha256).expect("names were checked when it was opened");
-            damages.extend(copied.damage.map(|damage| (place, damage)));
+        for (entry, copied) in entries.iter().zip(copied) {
+            listing.add(&entry.name, copied.sha256).expect("names were checked when it was opened");
+            damages.extend(copied.damage);
         }
         // The first in the zip, so that the same zip is always refused in the same words.
-        let damage = damages.into_iter().min_by_key(|(place, _)| *place).map(|(_, damage)| damage);
+        let damage = damages.into_iter().next();
         Ok(Unpacked { root: root.to_owned(), listing, prefix, damage })
     }
 
@@ -117,52 +109,15 @@ fn below<'a>(entry: &'a Entry, prefix: &str) -> &'a str {
     entry.name.strip_prefix(prefix).expect("checked when the archive was opened")
 }
 
-/// What the threads that unpack one archive share.
+/// What the threads that unpack one archive have in common.
 struct Unpacking<'a> {
     root: &'a Path,
     prefix: &'a str,
     siblings: &'a Siblings,
     is_stopped: &'a (dyn Fn() -> bool + Sync),
-    next: AtomicUsize,
-    has_failed: AtomicBool,
 }
 
 impl Unpacking<'_> {
-    fn on_all_cores(&self, archive: &Archive) -> io::Result<Vec<(usize, Copied)>> {
-        let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS);
-        thread::scope(|scope| {
-            let start = |_| {
-                let archive = archive.clone();
-                scope.spawn(move || self.take_turns(archive))
-            };
-            let started: Vec<_> = (0..threads).map(start).collect();
-            let mut all = Vec::with_capacity(archive.entries().len());
-            for thread in started {
-                all.append(&mut thread.join().expect("unpacking does not panic")?);
-            }
-            Ok(all)
-        })
-    }
-
-    /// Unpacks the next file nobody has taken, until there is none.
-    fn take_turns(&self, mut archive: Archive) -> io::Result<Vec<(usize, Copied)>> {
-        let mut done = Vec::new();
-        let mut content = Vec::new();
-        loop {
-            let place = self.next.fetch_add(1, Ordering::Relaxed);
-            if place >= archive.entries().len() || self.has_failed.load(Ordering::Relaxed) {
-                return Ok(done);
-            }
-            match self.unpack(&mut archive, place, &mut content) {
-                Ok(copied) => done.push((place, copied)),
-                Err(error) => {
-                    self.has_failed.store(true, Ordering::Relaxed);
-                    return Err(error);
-                }
-            }
-        }
-    }
-
     fn unpack(
         &self,
         archive: &mut Archive,

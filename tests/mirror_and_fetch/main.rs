@@ -8,6 +8,7 @@ mod installing;
 mod mirrors;
 #[path = "../common/server.rs"]
 mod server;
+mod upkeep;
 
 use std::collections::BTreeMap;
 use std::io::Write;
