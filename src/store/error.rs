@@ -35,7 +35,10 @@ pub enum InstallError {
     Unproven { module: String, source: Box<SumdbError> },
 
     /// The zip is not one that may be unpacked.
-    #[error("{url} cannot be unpacked; nothing was installed")]
+    #[error(
+        "{url} cannot be unpacked; nothing was installed (try another proxy, and tell the one who \
+         runs this one)"
+    )]
     Archive { url: String, source: ArchiveError },
 
     /// The zip could not be downloaded.
@@ -43,7 +46,7 @@ pub enum InstallError {
     Fetch { module: String, source: FetchError },
 
     /// The store could not be read or written.
-    #[error("the store could not be read or written")]
+    #[error("the store could not be read or written{}", advice(.0.kind()))]
     Store(#[from] io::Error),
 
     /// The user asked to stop. What was downloaded is kept.
@@ -95,5 +98,19 @@ impl InstallError {
             String::new()
         };
         InstallError::NotFound { module: module.to_string(), hint, source }
+    }
+}
+
+/// What to do about a store that fails.
+fn advice(kind: io::ErrorKind) -> &'static str {
+    match kind {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            " (make room, for example with gosurvey toolchains --prune, or name another place with \
+             --store)"
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            " (name a place that may be written with --store)"
+        }
+        _ => "",
     }
 }

@@ -21,8 +21,7 @@ pub(super) fn check(folder: &Path, needed_bytes: u64) -> io::Result<()> {
     }
     let text = |bytes: u64| units::bytes(bytes as f64);
     let message = format!(
-        "{} needs room for {} and has {} free; make room (gosurvey toolchains --prune), or put the \
-         store elsewhere (--store)",
+        "{} needs room for {} and has {} free",
         folder.display(),
         text(needed_bytes),
         text(free_bytes)
@@ -41,6 +40,6 @@ mod tests {
         let error = check(folder.path(), u64::MAX).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
         let text = error.to_string();
-        assert!(text.contains("needs room for") && text.contains("--prune"), "{text}");
+        assert!(text.contains("needs room for 16777216 TiB and has "), "{text}");
     }
 }
