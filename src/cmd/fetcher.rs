@@ -237,10 +237,10 @@ impl Onlooker for Download<'_> {
         if shown.is_some() {
             return;
         }
+        self.all.add(kept_bytes);
         let mut meter = self.all.progress.download(&self.what, total_bytes);
         meter.advance(kept_bytes);
         *shown = Some(Shown { meter, bytes: kept_bytes, fetched_bytes: 0 });
-        self.all.add(0);
     }
 
     fn received(&self, bytes: u64) {
