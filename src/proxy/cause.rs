@@ -11,27 +11,34 @@ use rustls::CertificateError;
 /// innermost speaks to programmers, other words are found.
 pub(super) fn cause(error: &(dyn Error + 'static)) -> String {
     let mut innermost = error;
-    let mut error = Some(error);
-    while let Some(current) = error {
-        if let Some(tls) = find_tls(current) {
+    for error in chain(error) {
+        if let Some(tls) = error.downcast_ref() {
             return tls_cause(tls);
         }
-        if is_cut_off(current) {
+        if is_cut_off(error) {
             return "the connection was closed too early".to_owned();
         }
-        innermost = current;
-        error = current.source();
+        innermost = error;
     }
     innermost.to_string()
 }
 
-/// An I/O error shows what it wraps only when asked for it: it is not in the chain of sources.
-fn find_tls<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
-    if let Some(error) = error.downcast_ref() {
-        return Some(error);
-    }
-    let wrapped = error.downcast_ref::<io::Error>()?.get_ref()?;
-    find_tls(wrapped)
+/// Whether the other side could not prove who it is, or does not even try: that does not pass.
+pub(super) fn is_lasting(error: &(dyn Error + 'static)) -> bool {
+    use rustls::Error::{InvalidCertificate, InvalidMessage};
+    let tls = chain(error).find_map(|error| error.downcast_ref());
+    matches!(tls, Some(InvalidCertificate(_) | InvalidMessage(_)))
+}
+
+/// The error and all that it wraps, from the outermost to the innermost.
+fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error| {
+        // An I/O error names as its source what is the source of the error it wraps.
+        match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            Some(wrapped) => Some(wrapped as &(dyn Error + 'static)),
+            None => error.source(),
+        }
+    })
 }
 
 fn is_cut_off(error: &(dyn Error + 'static)) -> bool {
@@ -68,6 +75,7 @@ fn certificate_cause(error: &CertificateError) -> String {
             presented.join(", "),
             expected.to_str()
         ),
+        E::BadSignature => "the certificate is not from the authority that it names".to_owned(),
         error => format!("the certificate is not valid: {error}"),
     }
 }

@@ -10,7 +10,7 @@ use reqwest::header::{self, HeaderMap, HeaderName};
 use reqwest::{Client, Response, StatusCode, Url, redirect};
 use tokio::runtime::Runtime;
 
-use super::cause::cause;
+use super::cause::{cause, is_lasting};
 use super::retry::{Failure, GLANCE, SLOWEST_BYTES, retry_after};
 use super::{FetchError, RetryPolicy};
 
@@ -73,9 +73,8 @@ impl HttpClient {
         let unavailable = |reason| FetchError::Unavailable { url: shown.clone(), reason };
         let mut target = url.clone();
         for _ in 0..=MAX_REDIRECTS {
-            let (runtime, client) = self.connect_to(&target).map_err(|e| {
-                Failure::last(unavailable(format!("no HTTPS is possible: {}", cause(&e))))
-            })?;
+            let (runtime, client) =
+                self.client_for(&target).map_err(|e| Failure::last(unavailable(cause(&e))))?;
             let mut request = client.get(target.clone());
             for (name, value) in headers {
                 request = request.header(name, *value);
@@ -84,8 +83,9 @@ impl HttpClient {
             let response = match wait(&runtime, limit, is_stopped, request.send()) {
                 Ok(Ok(response)) => response,
                 Ok(Err(e)) => {
-                    // An address that cannot be asked stays so.
-                    let is_final = e.is_builder();
+                    // An address that cannot be asked stays so, and a server that cannot prove who
+                    // it is, too.
+                    let is_final = e.is_builder() || is_lasting(&e);
                     let error = unavailable(self.broken(e));
                     return Err(if is_final {
                         Failure::last(error)
@@ -115,15 +115,14 @@ impl HttpClient {
     /// The client for `url`: one that goes through the proxies named in the environment
     /// (`HTTPS_PROXY` and so on), or, for this machine itself, one that never does. That is the go
     /// command's rule too.
-    fn connect_to(&self, url: &Url) -> Result<(Arc<Runtime>, Client), reqwest::Error> {
-        let is_loopback = is_loopback(url);
+    fn client_for(&self, url: &Url) -> Result<(Arc<Runtime>, Client), reqwest::Error> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let state = &mut *state;
         let runtime = state.runtime.get_or_insert_with(|| Arc::new(build_runtime()));
-        let slot = if is_loopback { &mut state.loopback } else { &mut state.outward };
+        let slot = if is_loopback(url) { &mut state.loopback } else { &mut state.outward };
         let client = match slot {
             Some(client) => client,
-            None => slot.insert(build_client(self.policy.connect_timeout, is_loopback)?),
+            None => slot.insert(build_client(self.policy.connect_timeout, url)?),
         };
         Ok((Arc::clone(runtime), client.clone()))
     }
@@ -153,13 +152,28 @@ fn build_runtime() -> Runtime {
         .expect("only a system out of file descriptors lacks one for this")
 }
 
-fn build_client(connect_timeout: Duration, is_loopback: bool) -> Result<Client, reqwest::Error> {
-    let builder = Client::builder()
-        .user_agent(concat!("gosurvey/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(connect_timeout)
-        .referer(false)
-        .redirect(redirect::Policy::none());
-    if is_loopback { builder.no_proxy().build() } else { builder.build() }
+/// A client for `url` and others like it.
+fn build_client(connect_timeout: Duration, url: &Url) -> Result<Client, reqwest::Error> {
+    let common = || {
+        let builder = Client::builder()
+            .user_agent(concat!("gosurvey/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(connect_timeout)
+            .referer(false)
+            .redirect(redirect::Policy::none());
+        if is_loopback(url) { builder.no_proxy() } else { builder }
+    };
+    common().build().or_else(|error| {
+        // A small container may have no certificates of authorities. Whoever needs none gets on
+        // without: with an empty list of authorities, none is trusted.
+        if url.scheme() == "https" {
+            log::warn!(
+                "{}: no https server can be trusted; name a file with certificates of authorities \
+                 in SSL_CERT_FILE",
+                cause(&error)
+            );
+        }
+        common().tls_certs_only([]).build()
+    })
 }
 
 /// Waits for `future`, at most `limit`, in this thread.

@@ -44,8 +44,8 @@ impl HttpSource {
 impl Source for HttpSource {
     fn read(&self, path: &str, limit: u64) -> Result<Vec<u8>, FetchError> {
         let url = self.url(path);
-        let never = || false;
-        let mut attempts = Attempts::new(self.client.policy(), &never);
+        let (shown, never) = (shown(&url), || false);
+        let mut attempts = Attempts::new(self.client.policy(), &shown, &never);
         loop {
             match read_once(&self.client, &url, limit) {
                 Ok(bytes) => return Ok(bytes),

@@ -184,3 +184,71 @@ fn draft_of(note: &Path) -> PathBuf {
     draft.push(".new");
     draft.into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin(url: &str, total_bytes: Option<u64>) -> Origin {
+        Origin { url: url.to_owned(), etag: Some("\"t\"".to_owned()), total_bytes }
+    }
+
+    fn place() -> (tempfile::TempDir, Kept) {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = Kept::at(folder.path().join("zip"));
+        (folder, kept)
+    }
+
+    #[test]
+    fn what_is_kept_is_found_again_with_where_it_is_from() {
+        let (_folder, kept) = place();
+        let mut partial = kept.open().unwrap();
+        assert_eq!((partial.origin(), partial.bytes()), (None, 0));
+        partial.begin(origin("u", Some(5))).unwrap();
+        partial.append(b"012").unwrap();
+        drop(partial);
+
+        let mut partial = kept.open().unwrap();
+        assert_eq!((partial.origin(), partial.bytes()), (Some(&origin("u", Some(5))), 3));
+        assert!(!partial.is_whole());
+        partial.append(b"34").unwrap();
+        assert!(partial.is_whole());
+        let mut content = String::new();
+        partial.into_file().unwrap().read_to_string(&mut content).unwrap();
+        assert_eq!(content, "01234");
+    }
+
+    #[test]
+    fn what_begins_anew_has_nothing_of_the_old() {
+        let (folder, kept) = place();
+        let mut partial = kept.open().unwrap();
+        partial.begin(origin("u", Some(5))).unwrap();
+        partial.append(b"01234").unwrap();
+        partial.begin(origin("v", None)).unwrap();
+        partial.append(b"x").unwrap();
+        partial.set_total(1).unwrap();
+        assert_eq!(fs_err::read(folder.path().join("zip")).unwrap(), b"x");
+        assert_eq!(kept.open().unwrap().origin(), Some(&origin("v", Some(1))));
+    }
+
+    #[test]
+    fn more_bytes_than_the_note_tells_of_are_worth_nothing() {
+        let (folder, kept) = place();
+        kept.open().unwrap().begin(origin("u", Some(2))).unwrap();
+        fs_err::write(folder.path().join("zip"), b"012").unwrap();
+        let partial = kept.open().unwrap();
+        assert_eq!((partial.origin(), partial.bytes()), (None, 0));
+        assert_eq!(fs_err::read(folder.path().join("zip")).unwrap(), b"");
+    }
+
+    #[test]
+    fn whatever_is_left_is_thrown_away() {
+        let (folder, kept) = place();
+        for name in ["zip", "zip.toml", "zip.toml.new", "zip2"] {
+            fs_err::write(folder.path().join(name), b"x").unwrap();
+        }
+        kept.discard().unwrap();
+        let left: Vec<_> = fs_err::read_dir(folder.path()).unwrap().collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+    }
+}

@@ -16,15 +16,15 @@ use super::FetchError;
 #[derive(Clone, Copy, Debug)]
 pub struct RetryPolicy {
     /// How often a request is made at most, the first time included. A download that gets on is
-    /// asked for more often: see [`PROGRESS_BYTES`].
+    /// asked for more often: each MiB more than ever before makes the count begin anew.
     pub attempts: u32,
     pub first_wait: Duration,
     pub longest_wait: Duration,
     /// How long to wait for a connection, TLS included.
     pub connect_timeout: Duration,
     /// How long a server may take to answer, and how long it may stay silent, or say next to
-    /// nothing ([`SLOWEST_BYTES`]), in the middle of an answer. There is no limit on the whole: a
-    /// toolchain over a thin line takes as long as it takes, while something still comes.
+    /// nothing (less than 16 KiB in that time), in the middle of an answer. There is no limit on the
+    /// whole: a toolchain over a thin line takes as long as it takes, while something still comes.
     pub idle_timeout: Duration,
 }
 
@@ -35,10 +35,10 @@ pub struct RetryPolicy {
 /// of the size allowed; an attempt ends when fewer than [`SLOWEST_BYTES`] come within the idle
 /// timeout; and bytes at hand are thrown away, because the server has others now, at most as often
 /// as there are attempts.
-pub const PROGRESS_BYTES: u64 = 1024 * 1024;
+pub(super) const PROGRESS_BYTES: u64 = 1024 * 1024;
 
 /// How many bytes must come within the idle timeout: in 60 s, less than the slowest modem brought.
-pub const SLOWEST_BYTES: u64 = 16 * 1024;
+pub(super) const SLOWEST_BYTES: u64 = 16 * 1024;
 
 /// How often `is_stopped` is looked at during a wait.
 pub(super) const GLANCE: Duration = Duration::from_millis(50);
@@ -109,14 +109,15 @@ impl Failure {
 /// The attempts at one request.
 pub(super) struct Attempts<'a> {
     policy: RetryPolicy,
-    made: u32,
+    url: &'a str,
     is_stopped: &'a dyn Fn() -> bool,
+    made: u32,
 }
 
 impl<'a> Attempts<'a> {
-    /// Counts as `policy` says; waits end when `is_stopped`.
-    pub fn new(policy: RetryPolicy, is_stopped: &'a dyn Fn() -> bool) -> Self {
-        Attempts { policy, made: 0, is_stopped }
+    /// Counts attempts at `url`, as it may be shown, as `policy` says; waits end when `is_stopped`.
+    pub fn new(policy: RetryPolicy, url: &'a str, is_stopped: &'a dyn Fn() -> bool) -> Self {
+        Attempts { policy, url, is_stopped, made: 0 }
     }
 
     /// Counts anew.
@@ -136,10 +137,6 @@ impl<'a> Attempts<'a> {
             return Err(failure.error);
         };
         log::warn!("{}; attempt {} in {wait:.1?}", failure.error, self.made + 1);
-        let url = match failure.error {
-            FetchError::Unavailable { url, .. } => url,
-            error => return Err(error),
-        };
         let begin = Instant::now();
         while !(self.is_stopped)() {
             let left = wait.saturating_sub(begin.elapsed());
@@ -148,7 +145,7 @@ impl<'a> Attempts<'a> {
             }
             std::thread::sleep(left.min(GLANCE));
         }
-        Err(FetchError::Stopped { url })
+        Err(FetchError::Stopped { url: self.url.to_owned() })
     }
 }
 
@@ -194,12 +191,30 @@ mod tests {
     }
 
     #[test]
+    fn attempts_that_got_on_are_counted_anew() {
+        let policy = RetryPolicy { attempts: 2, first_wait: Duration::ZERO, ..RetryPolicy::ONCE };
+        let never = || false;
+        let mut attempts = Attempts::new(policy, "u", &never);
+        let unavailable =
+            || FetchError::Unavailable { url: "u".to_owned(), reason: "down".to_owned() };
+        let passing = || Failure::passing(unavailable(), None);
+        attempts.wait_after(passing()).unwrap();
+        attempts.renew();
+        attempts.wait_after(passing()).unwrap();
+        attempts.wait_after(passing()).unwrap_err();
+        attempts.renew();
+        attempts.wait_after(Failure::last(unavailable())).unwrap_err();
+    }
+
+    #[test]
     fn retry_after_is_seconds_or_a_date() {
         let now: Timestamp = "2015-10-21T07:27:50Z".parse().unwrap();
         let seconds = |header| retry_after(header, now).map(|d| d.as_secs());
         assert_eq!(seconds("120"), Some(120));
         assert_eq!(seconds("Wed, 21 Oct 2015 07:28:00 GMT"), Some(10));
         assert_eq!(seconds("Wed, 21 Oct 2015 07:00:00 GMT"), Some(0), "a date gone by");
+        assert_eq!(seconds("Wed, 99 Oct 2015 07:28:00 GMT"), None);
+        assert_eq!(seconds("99999999999999999999999"), None);
         assert_eq!(seconds("-1"), None);
         assert_eq!(seconds("soon"), None);
     }

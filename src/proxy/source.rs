@@ -121,7 +121,8 @@ impl FetchError {
 
 fn refusal_hint(status: u16) -> &'static str {
     match status {
-        401 | 403 | 407 => " (are the credentials in GOPROXY right?)",
+        401 | 403 => " (are the credentials in GOPROXY right?)",
+        407 => " (are the credentials in HTTP_PROXY right?)",
         _ => "",
     }
 }

@@ -94,8 +94,8 @@ impl<'a> Transfer<'a> {
 
     fn complete(&mut self) -> Result<(), FetchError> {
         let recipient = self.order.recipient;
-        let is_stopped = || recipient.is_stopped();
-        let mut attempts = Attempts::new(self.order.client.policy(), &is_stopped);
+        let (url, is_stopped) = (self.url.clone(), || recipient.is_stopped());
+        let mut attempts = Attempts::new(self.order.client.policy(), &url, &is_stopped);
         loop {
             let Err(failure) = self.attempt() else { return Ok(()) };
             if self.got_on() {
@@ -334,5 +334,63 @@ impl ContentRange {
         let range =
             ContentRange { first: number(first)?, last: number(last)?, total: number(total)? };
         (unit.eq_ignore_ascii_case("bytes") && range.first <= range.last).then_some(range)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn strong_tags_are_told_from_others() {
+        for (tag, expected) in [
+            ("\"abc\"", true),
+            ("\"\"", true),
+            ("\"!#~\"", true),
+            ("W/\"abc\"", false),
+            ("w/\"abc\"", false),
+            ("abc", false),
+            ("\"", false),
+            ("", false),
+            ("\"a\"b\"", false),
+            ("\"a b\"", false),
+            ("\"a\nb\"", false),
+        ] {
+            assert_eq!(is_strong(tag), expected, "{tag:?}");
+        }
+        let long = |length: usize| format!("\"{}\"", "x".repeat(length - 2));
+        assert!(is_strong(&long(MAX_ETAG_BYTES)) && !is_strong(&long(MAX_ETAG_BYTES + 1)));
+    }
+
+    #[test]
+    fn ranges_without_a_total_are_no_help() {
+        assert_eq!(
+            ContentRange::parse("bytes 5-9/10"),
+            Some(ContentRange { first: 5, last: 9, total: 10 })
+        );
+        for header in
+            ["bytes 5-9/*", "bytes */10", "bytes 9-5/10", "bytes 5-9", "bytes=5-9/10", "5-9/10", ""]
+        {
+            assert_eq!(ContentRange::parse(header), None, "{header:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ranges_are_read_as_they_are_written(first: u64, more: u64, total: u64) {
+            let last = first.saturating_add(more);
+            let range = ContentRange { first, last, total };
+            prop_assert_eq!(ContentRange::parse(&format!("bytes {first}-{last}/{total}")), Some(range));
+        }
+
+        #[test]
+        fn no_header_makes_it_panic(text: String, near in "[bB]ytes [0-9*+-]{0,25}/[0-9*]{0,25}") {
+            for header in [text, near] {
+                let _ = ContentRange::parse(&header);
+                let _ = is_strong(&header);
+            }
+        }
     }
 }
