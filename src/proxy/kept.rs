@@ -44,19 +44,21 @@ impl Kept {
         Ok(())
     }
 
-    /// Opens what is kept, or an empty file.
-    pub(super) fn open(&self) -> io::Result<Partial> {
+    /// Opens what is kept of `url`.
+    ///
+    /// What is there of another address, or of nobody knows what, counts as nothing. It stays until
+    /// [`Partial::begin`]: the address it is from may be asked again, if this one fails.
+    pub(super) fn open(&self, url: &str) -> io::Result<Partial> {
         let mut options = fs_err::OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
-        let file = options.open(&self.path)?.into_parts().0;
-        let origin = read_note(&self.note)?;
-        let bytes = file.metadata()?.len();
-        let mut partial = Partial { file, note: self.note.clone(), origin, bytes };
-        if !partial.is_usable() {
-            partial.empty()?;
-        }
-        partial.file.seek(SeekFrom::Start(partial.bytes))?;
-        Ok(partial)
+        let mut file = options.open(&self.path)?.into_parts().0;
+        let bytes = file.seek(SeekFrom::End(0))?;
+        let fits = |origin: &Origin| {
+            origin.url == url && origin.total_bytes.is_none_or(|total| bytes <= total)
+        };
+        let origin = read_note(&self.note)?.filter(fits);
+        let bytes = if origin.is_some() { bytes } else { 0 };
+        Ok(Partial { file, note: self.note.clone(), origin, bytes })
     }
 }
 
@@ -143,11 +145,6 @@ impl Partial {
         self.file.rewind()?;
         Ok(self.file)
     }
-
-    fn is_usable(&self) -> bool {
-        let total = self.origin.as_ref().map(|origin| origin.total_bytes);
-        total.is_some_and(|total| total.is_none_or(|total| self.bytes <= total))
-    }
 }
 
 /// Reads a note; one that is missing or makes no sense is none.
@@ -202,13 +199,13 @@ mod tests {
     #[test]
     fn what_is_kept_is_found_again_with_where_it_is_from() {
         let (_folder, kept) = place();
-        let mut partial = kept.open().unwrap();
+        let mut partial = kept.open("u").unwrap();
         assert_eq!((partial.origin(), partial.bytes()), (None, 0));
         partial.begin(origin("u", Some(5))).unwrap();
         partial.append(b"012").unwrap();
         drop(partial);
 
-        let mut partial = kept.open().unwrap();
+        let mut partial = kept.open("u").unwrap();
         assert_eq!((partial.origin(), partial.bytes()), (Some(&origin("u", Some(5))), 3));
         assert!(!partial.is_whole());
         partial.append(b"34").unwrap();
@@ -221,24 +218,27 @@ mod tests {
     #[test]
     fn what_begins_anew_has_nothing_of_the_old() {
         let (folder, kept) = place();
-        let mut partial = kept.open().unwrap();
+        let mut partial = kept.open("u").unwrap();
         partial.begin(origin("u", Some(5))).unwrap();
         partial.append(b"01234").unwrap();
         partial.begin(origin("v", None)).unwrap();
         partial.append(b"x").unwrap();
         partial.set_total(1).unwrap();
         assert_eq!(fs_err::read(folder.path().join("zip")).unwrap(), b"x");
-        assert_eq!(kept.open().unwrap().origin(), Some(&origin("v", Some(1))));
+        assert_eq!(kept.open("u").unwrap().origin(), None, "what is kept is of another address");
+        assert_eq!(kept.open("v").unwrap().origin(), Some(&origin("v", Some(1))));
     }
 
     #[test]
     fn more_bytes_than_the_note_tells_of_are_worth_nothing() {
         let (folder, kept) = place();
-        kept.open().unwrap().begin(origin("u", Some(2))).unwrap();
+        kept.open("u").unwrap().begin(origin("u", Some(2))).unwrap();
         fs_err::write(folder.path().join("zip"), b"012").unwrap();
-        let partial = kept.open().unwrap();
+        let mut partial = kept.open("u").unwrap();
         assert_eq!((partial.origin(), partial.bytes()), (None, 0));
-        assert_eq!(fs_err::read(folder.path().join("zip")).unwrap(), b"");
+        partial.begin(origin("u", Some(2))).unwrap();
+        partial.append(b"x").unwrap();
+        assert_eq!(fs_err::read(folder.path().join("zip")).unwrap(), b"x");
     }
 
     #[test]

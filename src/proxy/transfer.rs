@@ -75,10 +75,7 @@ struct Transfer<'a> {
 impl<'a> Transfer<'a> {
     fn new(order: &'a Order<'a>) -> std::io::Result<Self> {
         let noted_url = without_credentials(&order.url);
-        let mut partial = order.keep.open()?;
-        if partial.origin().is_some_and(|origin| origin.url != noted_url) {
-            partial.empty()?;
-        }
+        let partial = order.keep.open(&noted_url)?;
         let bytes = partial.bytes();
         Ok(Transfer {
             order,

@@ -145,6 +145,21 @@ fn a_part_that_is_not_the_rest_is_not_added() {
 }
 
 #[test]
+fn a_part_of_something_of_another_size_is_not_added() {
+    let content = bytes(1, 1000);
+    let world = World::of(&content);
+    world.server.fault(ZIP, Fault::BreakOff(400));
+    world.obtain_for(RetryPolicy { attempts: 1, ..QUICK }, &Waiter::default()).unwrap_err();
+    let note = world.folder.path().join("kept.toml");
+    let other = fs_err::read_to_string(&note).unwrap().replace("1000", "1001");
+    fs_err::write(note, other).unwrap();
+    world.server.heal();
+    let got = world.obtain().unwrap();
+    assert_eq!((got.content, got.was_kept), (content, false));
+    assert_eq!(world.ranges(), ["", "bytes=400-", ""]);
+}
+
+#[test]
 fn a_part_of_another_tag_is_not_added() {
     let content = bytes(1, 1000);
     let world = World::of(&content);
@@ -191,6 +206,21 @@ fn bytes_are_only_used_for_the_address_they_came_from() {
     assert_eq!(got.url, format!("{}/{ZIP}", other.server.url()));
     assert_eq!(other.ranges(), [""]);
     assert_eq!(waiter.begins(), [(Some(1000), 0), (Some(1000), 0)]);
+}
+
+#[test]
+fn bytes_outlive_a_proxy_that_cannot_replace_them() {
+    let content = bytes(1, 1000);
+    let world = World::of(&content);
+    let folder = tempfile::tempdir().unwrap();
+    let other = Server::start(folder.path());
+    world.server.faults(ZIP, vec![Fault::BreakOff(400), Fault::Status(503, &[])]);
+    let list = proxies(&format!("{}|{}", world.server.url(), other.url()), QUICK);
+    obtain(&list, &world.keep(), &Waiter::default()).unwrap_err();
+    assert_eq!(other.take_requests(), [ZIP]);
+    world.server.heal();
+    let got = obtain(&list, &world.keep(), &Waiter::default()).unwrap();
+    assert_eq!((got.content, got.was_kept), (content, true));
 }
 
 #[test]
