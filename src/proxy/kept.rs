@@ -44,6 +44,17 @@ impl Kept {
         Ok(())
     }
 
+    /// Whether a later call can make something of what is kept: go on with it, or take it whole.
+    pub(super) fn is_of_use(&self) -> io::Result<bool> {
+        let Some(origin) = read_note(&self.note)? else { return Ok(false) };
+        let bytes = match fs_err::metadata(&self.path) {
+            Ok(metadata) => metadata.len(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+            Err(error) => return Err(error),
+        };
+        Ok(bytes > 0 && (origin.etag.is_some() || origin.total_bytes == Some(bytes)))
+    }
+
     /// Opens what is kept of `url`.
     ///
     /// What is there of another address, or of nobody knows what, counts as nothing. It stays until

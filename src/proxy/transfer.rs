@@ -36,7 +36,12 @@ pub(super) fn obtain(order: &Order<'_>) -> Result<Obtained, FetchError> {
     let url = shown(&order.url);
     let write = |source| FetchError::Write { url: url.clone(), source };
     let obtained = order.run(&url);
-    if matches!(obtained, Err(FetchError::TooLarge { .. })) {
+    let leaves_nothing_of_use = match &obtained {
+        Ok(_) => false,
+        Err(FetchError::TooLarge { .. }) => true,
+        Err(_) => !order.keep.is_of_use().map_err(write)?,
+    };
+    if leaves_nothing_of_use {
         order.keep.discard().map_err(write)?;
     }
     obtained

@@ -104,7 +104,7 @@ impl Store {
 /// The toolchain a file or folder of the store is about: what its name begins with.
 fn toolchain_of(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let endings = [".zip.toml", ".zip", ".toml", ".files"];
+    let endings = [".zip.toml.new", ".zip.toml", ".zip", ".toml", ".files"];
     endings.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name).to_owned()
 }
 
