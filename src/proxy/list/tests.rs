@@ -16,6 +16,7 @@ enum Answer {
     Forbidden,
     Down,
     DiskFull,
+    Stopped,
 }
 
 use Answer::*;
@@ -29,6 +30,7 @@ impl Source for Scripted {
             NotFound => Err(FetchError::NotFound { url }),
             Forbidden => Err(FetchError::Refused { url, status: 403 }),
             Down => Err(FetchError::Unavailable { url, reason: "down".to_owned() }),
+            Stopped => Err(FetchError::Stopped { url }),
             DiskFull => {
                 Err(FetchError::Write { url, source: std::io::ErrorKind::StorageFull.into() })
             }
@@ -114,6 +116,13 @@ fn after_a_pipe_every_error_of_the_proxy_goes_on() {
 fn trouble_on_this_machine_ends_the_list() {
     let case = list(&[("a", DiskFull, PIPE), ("b", Has, COMMA)]);
     assert!(matches!(case.served(), Err(FetchError::Write { .. })));
+    assert_eq!(case.asked(), ["a/x"]);
+}
+
+#[test]
+fn whoever_stops_is_not_led_on_to_the_next() {
+    let case = list(&[("a", Stopped, PIPE), ("b", Has, COMMA)]);
+    assert!(matches!(case.served(), Err(FetchError::Stopped { .. })));
     assert_eq!(case.asked(), ["a/x"]);
 }
 
