@@ -83,23 +83,35 @@ impl<'a> Client<'a> {
     }
 
     fn ask(&self, question: &Question<'_>) -> Result<Vec<u8>, SumdbError> {
-        let database = self.key.name().to_owned();
-        self.database.read(&question.lookup, limits::LOOKUP_BYTES).map_err(|error| match error {
+        let limit = limits::LOOKUP_BYTES;
+        self.database.read(&question.lookup, limit).map_err(|error| match error {
             ReadError::NotFound => SumdbError::NotFound {
-                database,
+                database: self.shown(),
                 path: question.path.to_owned(),
                 version: question.version.to_owned(),
             },
-            ReadError::Unavailable(reason) => {
-                SumdbError::Unavailable { database, path: question.lookup.clone(), reason }
-            }
+            ReadError::TooLarge => SumdbError::TooLarge {
+                database: self.shown(),
+                path: question.lookup.clone(),
+                limit,
+            },
+            ReadError::Unavailable(reason) => SumdbError::Unavailable {
+                database: self.key.name().to_owned(),
+                path: question.lookup.clone(),
+                reason,
+            },
         })
+    }
+
+    /// The database by its name and, where answers have come from one, its address.
+    fn shown(&self) -> String {
+        shown(self.key.name(), self.database)
     }
 
     /// Proves `answer` against the newest head, again whenever that is replaced meanwhile.
     fn check(&self, question: &Question<'_>, answer: &[u8]) -> Result<Proof, SumdbError> {
         let refused = |source| SumdbError::Answer {
-            database: self.key.name().to_owned(),
+            database: self.shown(),
             path: question.lookup.clone(),
             source,
         };
@@ -107,7 +119,7 @@ impl<'a> Client<'a> {
         let shown = self.open_head(answer.note).map_err(refused)?;
         if answer.id >= shown.head.size {
             return Err(SumdbError::RecordBeyondTree {
-                database: self.key.name().to_owned(),
+                database: self.shown(),
                 path: question.lookup.clone(),
                 id: answer.id,
                 size: shown.head.size,
@@ -156,7 +168,7 @@ impl<'a> Client<'a> {
             (shown.head, remembered.head)
         };
         let fork = || SumdbError::Fork {
-            database: self.key.name().to_owned(),
+            database: self.shown(),
             old_note: remembered.note.clone(),
             new_note: shown.note.clone(),
         };
@@ -180,7 +192,7 @@ impl<'a> Client<'a> {
         let found = leaf_hash(answer.record.as_bytes());
         if expected != found {
             return Err(SumdbError::RecordMismatch {
-                database: self.key.name().to_owned(),
+                database: self.shown(),
                 path: question.lookup.clone(),
                 id: answer.id,
                 hashes: Box::new(Mismatch { expected, found }),
@@ -195,6 +207,7 @@ impl<'a> Client<'a> {
         };
         let head = self.open_head(&note).map_err(|source| SumdbError::RememberedHead {
             database: self.key.name().to_owned(),
+            place: self.memory.latest_place(),
             source,
         })?;
         Ok(Some(head))
@@ -212,6 +225,14 @@ impl<'a> Client<'a> {
 
     fn memory_error(&self, source: anyhow::Error) -> SumdbError {
         SumdbError::Memory { database: self.key.name().to_owned(), source }
+    }
+}
+
+/// A database by its name and, where answers have come from one, its address.
+pub(super) fn shown(name: &str, database: &dyn Database) -> String {
+    match database.address() {
+        Some(address) => format!("{name} at {address}"),
+        None => name.to_owned(),
     }
 }
 

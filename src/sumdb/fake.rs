@@ -156,7 +156,7 @@ impl Database for Server {
         };
         let answer = answer.ok_or(ReadError::NotFound)?;
         if answer.len() as u64 > limit {
-            return Err(ReadError::Unavailable(format!("more than {limit} bytes")));
+            return Err(ReadError::TooLarge);
         }
         Ok(answer)
     }

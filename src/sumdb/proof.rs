@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use super::client::shown;
 use super::error::{Mismatch, SumdbError};
 use super::seam::{Database, Memory, ReadError};
 use super::tile::{Tile, WIDTH, root_of};
@@ -34,10 +35,9 @@ impl<'a> VerifiedTree<'a> {
         }
         let root = |fringe: &[ReadTile]| root_of(fringe.iter().map(|tile| &tile.hashes));
         if root(&fringe) != head.root {
-            // Any of them may be the damaged one, so none that came from memory stays there.
-            fringe.iter().filter(|read| !read.is_new).for_each(|read| reader.forget(read.tile));
-            for read in fringe.iter_mut().filter(|read| !read.is_new) {
-                *read = reader.fetch(read.tile, head.size)?;
+            // Any of them may be the damaged one, so all that came from memory are asked for again.
+            for read in fringe.iter_mut().filter(|read| read.origin == Origin::Memory) {
+                *read = reader.fetch_again(read.tile, head.size)?;
             }
         }
         let found = root(&fringe);
@@ -71,11 +71,12 @@ impl<'a> VerifiedTree<'a> {
         Ok(root_of(fringe))
     }
 
-    /// Keeps the tiles that were not remembered yet.
+    /// Keeps the tiles that were not remembered yet, or not as they are.
+    ///
+    /// To be called only when the head is known to belong to the log that is remembered: until then
+    /// nothing of what is remembered is dropped, however little it fits a head that may be a lie.
     pub(super) fn keep_tiles(&self) {
-        for read in self.tiles.values().filter(|read| read.is_new) {
-            self.reader.keep(read);
-        }
+        self.tiles.values().for_each(|read| self.reader.keep(read));
     }
 
     fn tile(&mut self, level: u32, index: u64) -> Result<&[Hash], SumdbError> {
@@ -101,11 +102,9 @@ impl<'a> VerifiedTree<'a> {
         if root_over(&read.hashes) == expected {
             return Ok(read);
         }
-        let read = if read.is_new {
-            read
-        } else {
-            self.reader.forget(tile);
-            self.reader.fetch(tile, size)?
+        let read = match read.origin {
+            Origin::Memory => self.reader.fetch_again(tile, size)?,
+            _ => read,
         };
         let found = root_over(&read.hashes);
         if found != expected {
@@ -119,8 +118,16 @@ impl<'a> VerifiedTree<'a> {
 struct ReadTile {
     tile: Tile,
     hashes: Vec<Hash>,
-    /// Whether it came from the database, so that memory does not have it yet.
-    is_new: bool,
+    origin: Origin,
+}
+
+/// Where a tile was read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Memory,
+    Database,
+    /// From the database, because what memory has does not fit.
+    DatabaseAgain,
 }
 
 /// Reads tiles, from memory where it has them.
@@ -134,15 +141,14 @@ pub(super) struct TileReader<'a> {
 impl TileReader<'_> {
     fn recall_or_fetch(&self, tile: Tile, size: u64) -> Result<ReadTile, SumdbError> {
         match self.recall(tile) {
-            Some(hashes) => Ok(ReadTile { tile, hashes, is_new: false }),
+            Some(hashes) => Ok(ReadTile { tile, hashes, origin: Origin::Memory }),
             None => self.fetch(tile, size),
         }
     }
 
-    /// Drops what memory has of a tile, the full one included.
-    fn forget(&self, tile: Tile) {
-        self.memory.forget(&tile.to_string());
-        self.memory.forget(&tile.full().to_string());
+    /// Fetches a tile that memory has in another form than it must be.
+    fn fetch_again(&self, tile: Tile, size: u64) -> Result<ReadTile, SumdbError> {
+        Ok(ReadTile { origin: Origin::DatabaseAgain, ..self.fetch(tile, size)? })
     }
 
     fn recall(&self, tile: Tile) -> Option<Vec<Hash>> {
@@ -167,29 +173,34 @@ impl TileReader<'_> {
         };
         let Some(mut hashes) = fetched else {
             return Err(SumdbError::TileMissing {
-                database: self.name.to_owned(),
+                database: self.shown(),
                 path: tile.to_string(),
                 size,
             });
         };
         // What was cut off is not covered by this head, so it is not kept either.
         hashes.truncate(tile.width());
-        Ok(ReadTile { tile, hashes, is_new: true })
+        Ok(ReadTile { tile, hashes, origin: Origin::Database })
     }
 
     fn fetch_file(&self, tile: Tile) -> Result<Option<Vec<Hash>>, SumdbError> {
-        let (database, path) = (self.name.to_owned(), tile.to_string());
+        let path = tile.to_string();
         let file = match self.database.read(&path, limits::TILE_BYTES) {
             Ok(file) => file,
             Err(ReadError::NotFound) => return Ok(None),
+            Err(ReadError::TooLarge) => {
+                let (database, limit) = (self.shown(), limits::TILE_BYTES);
+                return Err(SumdbError::TooLarge { database, path, limit });
+            }
             Err(ReadError::Unavailable(reason)) => {
+                let database = self.name.to_owned();
                 return Err(SumdbError::Unavailable { database, path, reason });
             }
         };
         match tile.hashes(&file) {
             Some(hashes) => Ok(Some(hashes)),
             None => Err(SumdbError::TileLength {
-                database,
+                database: self.shown(),
                 path,
                 expected_bytes: tile.bytes(),
                 found_bytes: file.len(),
@@ -198,12 +209,23 @@ impl TileReader<'_> {
     }
 
     fn keep(&self, read: &ReadTile) {
+        if read.origin == Origin::Memory {
+            return;
+        }
+        if read.origin == Origin::DatabaseAgain {
+            // What did not fit may have been cut out of the full tile.
+            self.memory.forget(&read.tile.full().to_string());
+        }
         let file: Vec<u8> = read.hashes.iter().flat_map(|hash| hash.0).collect();
         self.memory.keep(&read.tile.to_string(), &file);
     }
 
     fn mismatch(&self, path: String, size: u64, expected: Hash, found: Hash) -> SumdbError {
         let hashes = Box::new(Mismatch { expected, found });
-        SumdbError::TileMismatch { database: self.name.to_owned(), path, size, hashes }
+        SumdbError::TileMismatch { database: self.shown(), path, size, hashes }
+    }
+
+    fn shown(&self) -> String {
+        shown(self.name, self.database)
     }
 }

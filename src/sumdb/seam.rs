@@ -8,9 +8,15 @@ pub trait Database: Sync {
     ///
     /// # Errors
     ///
-    /// [`ReadError::NotFound`] only if the database says so itself; everything else, an answer of
-    /// more than `limit` bytes included, is [`ReadError::Unavailable`].
+    /// [`ReadError::NotFound`] only if the database says so itself, [`ReadError::TooLarge`] for an
+    /// answer of more than `limit` bytes; everything else is [`ReadError::Unavailable`].
     fn read(&self, path: &str, limit: u64) -> Result<Vec<u8>, ReadError>;
+
+    /// Where answers come from, for messages; `None` if nothing has been read yet, or nowhere that
+    /// has an address.
+    fn address(&self) -> Option<String> {
+        None
+    }
 }
 
 /// Why a database gave no answer.
@@ -18,6 +24,8 @@ pub trait Database: Sync {
 pub enum ReadError {
     #[error("not found")]
     NotFound,
+    #[error("larger than allowed")]
+    TooLarge,
     /// With the reason, and the URL that was asked.
     #[error("{0}")]
     Unavailable(String),
@@ -35,6 +43,11 @@ pub trait Memory: Sync {
     ///
     /// If it cannot be told whether there is one.
     fn latest(&self) -> anyhow::Result<Option<String>>;
+
+    /// Where the latest head is kept, for messages: the path of a file.
+    fn latest_place(&self) -> String {
+        "wherever it is kept".to_owned()
+    }
 
     /// Replaces the latest head by `new` if it still is `old`, in one step; returns false and
     /// changes nothing if somebody else has replaced it.
