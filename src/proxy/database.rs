@@ -80,8 +80,20 @@ impl Database for ChecksumDatabase<'_> {
     fn read(&self, path: &str, limit: u64) -> Result<Vec<u8>, ReadError> {
         self.fetch(path, limit).map_err(|error| match error {
             FetchError::NotFound { .. } => ReadError::NotFound,
+            FetchError::TooLarge { .. } => ReadError::TooLarge,
             other => ReadError::Unavailable(other.to_string()),
         })
+    }
+
+    fn address(&self) -> Option<String> {
+        let route = self.route.lock().unwrap_or_else(PoisonError::into_inner);
+        match route.as_ref()? {
+            Route::Own(source) => Some(source.describe()),
+            Route::Proxy(place) => {
+                let base = self.proxies.source_at(*place)?.describe();
+                Some(format!("{base}/sumdb/{}", self.setting.name()))
+            }
+        }
     }
 }
 

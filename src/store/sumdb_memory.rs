@@ -63,6 +63,10 @@ impl Memory for SumdbMemory {
         self.read_latest()
     }
 
+    fn latest_place(&self) -> String {
+        self.folder.join("latest").display().to_string()
+    }
+
     fn replace_latest(&self, old: Option<&str>, new: &str) -> anyhow::Result<bool> {
         let _lock = FolderLock::acquire(&self.lock)?;
         if self.read_latest()?.as_deref() != old {
