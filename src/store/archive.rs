@@ -15,6 +15,7 @@ use zip::CompressionMethod;
 use zip::read::{ArchiveOffset, Config, ZipArchive, ZipFileEntry};
 use zip::result::ZipError;
 
+use self::layout::END_BYTES;
 use super::bytes::{Bytes, Reader};
 use crate::module::{EntryError, check_entries, limits};
 
@@ -68,7 +69,9 @@ impl Archive {
     /// [`ArchiveError`] for the first rule found broken.
     pub fn open(bytes: impl Bytes + 'static, prefix: &str) -> Result<Self, ArchiveError> {
         let entry_count = check_end(&bytes)?;
-        let reader = Reader::new(Arc::new(bytes)).map_err(ArchiveError::Read)?;
+        let bytes = Arc::new(bytes);
+        let reader =
+            Reader::new(Arc::clone(&bytes) as Arc<dyn Bytes>).map_err(ArchiveError::Read)?;
         let config = Config { archive_offset: ArchiveOffset::Known(0) };
         let mut zip = ZipArchive::with_config(config, reader).map_err(shape_error)?;
         if zip.len() as u64 != entry_count {
@@ -78,6 +81,9 @@ impl Archive {
         let entries = read_directory(&zip)?;
         check_entries(prefix, entries.iter().map(|entry| entry.name.as_str()))?;
         zip.validate_header_consistency().map_err(shape_error)?;
+        if let Some(at) = layout::find_gap(&zip, &*bytes).map_err(shape_error)? {
+            return Err(shape(format!("what lies at byte {at} belongs to no entry")));
+        }
         Ok(Archive { zip, entries: entries.into(), piece: Vec::new() })
     }
 
@@ -174,7 +180,6 @@ fn copy_content(
 /// The reader underneath would also search for the record further up; after this check it is where
 /// that search begins, and its directory lies right before it.
 fn check_end(bytes: &impl Bytes) -> Result<u64, ArchiveError> {
-    const END_BYTES: u64 = 22;
     let length = bytes.size().map_err(ArchiveError::Read)?;
     if length > limits::ZIP_BYTES {
         return Err(shape(format!("{length} bytes, over the limit of {}", limits::ZIP_BYTES)));
@@ -274,5 +279,6 @@ fn shape_error(error: ZipError) -> ArchiveError {
     }
 }
 
+mod layout;
 #[cfg(test)]
 mod tests;
