@@ -9,7 +9,9 @@ mod path;
 mod toolchain;
 
 pub use h1::{DigestError, H1Error, ListingError, TreeDigest, TreeListing};
-pub use path::{EntryError, EntryRule, EscapeError, check_entries, escape_path, escape_version};
+pub use path::{
+    EntryError, EntryNames, EntryRule, EscapeError, check_entries, escape_path, escape_version,
+};
 pub use toolchain::{
     GO_MOD_H1, GO_MOD_TEXT, LIST_PATH, ListLine, ModuleFile, PATH, ToolchainModule,
     becomes_executable, go_mod_copies, module_files, module_name,

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
+use std::rc::Rc;
 
 /// A zip entry that must not be unpacked, and the rule it breaks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -83,13 +84,46 @@ pub fn check_entries<'a>(
     prefix: &str,
     names: impl IntoIterator<Item = &'a str>,
 ) -> Result<(), EntryError> {
-    let mut claims = Claims::default();
-    for name in names {
-        check_entry(prefix, name)
-            .and_then(|()| claims.add(name))
-            .map_err(|rule| EntryError { entry: name.to_owned(), rule })?;
+    let mut taken = EntryNames::new(prefix);
+    names.into_iter().try_for_each(|name| taken.add(name))
+}
+
+/// The names of a module zip's entries as they come, one after another, where not all of them are
+/// known beforehand; see [`check_entries`].
+#[derive(Debug)]
+pub struct EntryNames {
+    prefix: String,
+    claims: Claims,
+}
+
+impl EntryNames {
+    /// Begins with no entry; every name must begin with `prefix`.
+    pub fn new(prefix: &str) -> Self {
+        EntryNames { prefix: prefix.to_owned(), claims: Claims::default() }
     }
-    Ok(())
+
+    /// Checks the name of one more entry, by itself and against those before it.
+    ///
+    /// # Errors
+    ///
+    /// [`EntryError`] with the first rule that it breaks.
+    pub fn add(&mut self, name: &str) -> Result<(), EntryError> {
+        check_entry(&self.prefix, name)
+            .and_then(|()| self.claims.add(name, false))
+            .map_err(|rule| EntryError { entry: name.to_owned(), rule })
+    }
+
+    /// Checks the name of a folder, without a slash at its end, like that of a file in it: some
+    /// archives list folders too, though a module zip may not.
+    ///
+    /// # Errors
+    ///
+    /// [`EntryError`] with the first rule that it breaks.
+    pub fn add_folder(&mut self, name: &str) -> Result<(), EntryError> {
+        check_entry(&self.prefix, name)
+            .and_then(|()| self.claims.add(name, true))
+            .map_err(|rule| EntryError { entry: name.to_owned(), rule })
+    }
 }
 
 fn check_entry(prefix: &str, name: &str) -> Result<(), EntryRule> {
@@ -149,25 +183,28 @@ fn is_windows_device(element: &str) -> bool {
 }
 
 /// The names taken so far, files and the folders above them, by their case-folded form.
-#[derive(Default)]
-struct Claims<'a> {
-    by_fold: HashMap<String, Claim<'a>>,
+#[derive(Debug, Default)]
+struct Claims {
+    by_fold: HashMap<String, Claim>,
 }
 
-struct Claim<'a> {
-    name: &'a str,
-    is_folder: bool,
+#[derive(Debug)]
+struct Claim {
     /// The entry that made the claim.
-    entry: &'a str,
+    entry: Rc<str>,
+    /// How much of the entry's name is claimed: all of it, or a folder that it is in.
+    length: usize,
+    is_folder: bool,
 }
 
-impl<'a> Claims<'a> {
+impl Claims {
     /// Claims an entry and the folders above it, deepest first: one that was claimed before has had
     /// its own folders claimed with it.
-    fn add(&mut self, entry: &'a str) -> Result<(), EntryRule> {
-        self.claim(entry, false, entry)?;
+    fn add(&mut self, entry: &str, is_folder: bool) -> Result<(), EntryRule> {
+        let entry: Rc<str> = entry.into();
+        self.claim(&entry, entry.len(), is_folder)?;
         for (end, _) in entry.rmatch_indices('/') {
-            let is_new = self.claim(&entry[..end], true, entry)?;
+            let is_new = self.claim(&entry, end, true)?;
             if !is_new {
                 break;
             }
@@ -176,19 +213,26 @@ impl<'a> Claims<'a> {
     }
 
     /// Returns whether the claim is new; another entry may have claimed the same folder before.
-    fn claim(&mut self, name: &'a str, is_folder: bool, entry: &'a str) -> Result<bool, EntryRule> {
+    fn claim(
+        &mut self,
+        entry: &Rc<str>,
+        length: usize,
+        is_folder: bool,
+    ) -> Result<bool, EntryRule> {
+        let name = &entry[..length];
         let earlier = match self.by_fold.entry(fold(name)) {
             Entry::Vacant(place) => {
-                place.insert(Claim { name, is_folder, entry });
+                place.insert(Claim { entry: Rc::clone(entry), length, is_folder });
                 return Ok(true);
             }
             Entry::Occupied(place) => place.into_mut(),
         };
-        if earlier.name != name {
-            return Err(EntryRule::Case { other: earlier.entry.to_owned() });
+        let other = || earlier.entry.to_string();
+        if earlier.entry[..earlier.length] != *name {
+            return Err(EntryRule::Case { other: other() });
         }
         if earlier.is_folder != is_folder {
-            return Err(EntryRule::FileAndFolder { other: earlier.entry.to_owned() });
+            return Err(EntryRule::FileAndFolder { other: other() });
         }
         if !is_folder {
             return Err(EntryRule::Duplicate);
@@ -423,6 +467,24 @@ mod tests {
             assert!(escape_version(version).is_err(), "{version:?}");
         }
         insta::assert_snapshot!(escape_path("a//b").unwrap_err(), @r#""a//b" is not a module path: the path has an empty element"#);
+    }
+
+    #[test]
+    fn a_folder_that_is_listed_counts_like_one_that_a_file_is_in() {
+        let rule = |names: &[&str]| {
+            let mut taken = EntryNames::new("");
+            let add = |name: &&str| match name.strip_suffix('/') {
+                Some(folder) => taken.add_folder(folder),
+                None => taken.add(name),
+            };
+            names.iter().try_for_each(add).err().map(|error| error.rule)
+        };
+        assert_eq!(rule(&["a/", "a/b/", "a/b/c", "a/", "a/d"]), None);
+        let clash = |other: &str| Some(EntryRule::FileAndFolder { other: other.to_owned() });
+        assert_eq!(rule(&["a/", "a"]), clash("a"));
+        assert_eq!(rule(&["a/b", "a/b/"]), clash("a/b"));
+        assert_eq!(rule(&["a/", "A/b"]), Some(EntryRule::Case { other: "a".to_owned() }));
+        assert_eq!(rule(&["../"]), Some(EntryRule::OnlyDots));
     }
 
     proptest! {
