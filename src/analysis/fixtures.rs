@@ -108,6 +108,7 @@ pub(crate) fn toolchain(name: &str) -> ToolchainRow {
         root: "cm9vdA==".into(),
         go_version: format!("go version {name} linux/amd64"),
         error: String::new(),
+        unproven_because: String::new(),
     }
 }
 

@@ -203,6 +203,7 @@ fn what_limits_the_numbers_is_warned_of() {
     }
     survey.toolchains[2].proof = "unproven".into();
     survey.toolchains[2].source = "/usr/local/go".into();
+    survey.toolchains[2].unproven_because = "the database has no record of it".into();
     survey.runs[0].binary_sha256 = "ff".into();
     let old = vec!["go1.4.3".to_owned()];
     assert_eq!(
@@ -210,7 +211,8 @@ fn what_limits_the_numbers_is_warned_of() {
         [
             Warning::UnprovenToolchain {
                 toolchain: "go1.27.1".into(),
-                source: "/usr/local/go".into()
+                source: "/usr/local/go".into(),
+                reason: "the database has no record of it".into(),
             },
             Warning::FewRounds { rounds: 2 },
             Warning::OneThread { variants: old.clone() },

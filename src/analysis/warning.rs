@@ -12,7 +12,8 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Warning {
     /// Nothing shows that the toolchain is what Go's authors published.
-    UnprovenToolchain { toolchain: String, source: String },
+    /// The reason is the end of a sentence; empty where none was recorded.
+    UnprovenToolchain { toolchain: String, source: String, reason: String },
     /// The plan has too few rounds to call anything a change.
     FewRounds { rounds: u32 },
     /// The thread policy leaves some releases at the single thread that was their default.
@@ -75,6 +76,7 @@ fn unproven(row: &ToolchainRow) -> Option<Warning> {
     used_unproven.then(|| Warning::UnprovenToolchain {
         toolchain: row.toolchain.clone(),
         source: row.source.clone(),
+        reason: row.unproven_because.clone(),
     })
 }
 
@@ -100,11 +102,17 @@ fn has_mixed_binaries(cell: &Evidence<'_>) -> bool {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Warning::UnprovenToolchain { toolchain, source } => write!(
-                f,
-                "{toolchain} is UNPROVEN: it was taken from {source}, and nothing shows that it is \
-                 what Go's authors published."
-            ),
+            Warning::UnprovenToolchain { toolchain, source, reason } => {
+                write!(
+                    f,
+                    "{toolchain} is UNPROVEN: it was taken from {source}, and nothing shows that \
+                     it is what Go's authors published"
+                )?;
+                match reason.is_empty() {
+                    true => f.write_str("."),
+                    false => write!(f, ": {reason}."),
+                }
+            }
             Warning::FewRounds { rounds } => write!(
                 f,
                 "No difference can be told from noise with fewer than {MIN_ROUNDS} rounds, and the \

@@ -18,9 +18,10 @@ pub struct ToolchainRow {
     /// The release the toolchain says it is; empty if it was not had.
     pub release: String,
     pub platform: String,
-    /// `h1:` hash of the module tree; empty if unproven.
+    /// `h1:` hash of the module tree; empty if the toolchain was not had or its tree cannot be a
+    /// module.
     pub h1: String,
-    /// Where the module zip or the GOROOT came from.
+    /// Where the module zip, the release archive or the GOROOT came from.
     pub source: String,
     /// `proven` or `unproven`.
     pub proof: String,
@@ -34,6 +35,9 @@ pub struct ToolchainRow {
     pub go_version: String,
     /// Why the toolchain was not had; empty if it was.
     pub error: String,
+    /// Why a toolchain that was had is unproven, as the end of a sentence; empty if it is proven.
+    #[serde(default)]
+    pub unproven_because: String,
 }
 
 /// One cell's build: a row of `builds.csv`.
@@ -204,7 +208,9 @@ impl Table for ToolchainRow {
         "root",
         "go_version",
         "error",
+        "unproven_because",
     ];
+    const LATER: &'static [&'static str] = &["unproven_because"];
 }
 
 impl Table for BuildRow {
@@ -288,6 +294,7 @@ impl ToolchainRow {
             root: String::new(),
             go_version: String::new(),
             error,
+            unproven_because: String::new(),
         }
     }
 }

@@ -9,6 +9,8 @@ pub trait Table: Serialize + DeserializeOwned {
     const FILE: &'static str;
     /// The header line, in the order in which the fields are declared.
     const COLUMNS: &'static [&'static str];
+    /// Those of [`Table::COLUMNS`] that files of earlier versions lack; their fields have a default.
+    const LATER: &'static [&'static str] = &[];
 }
 
 /// A file does not hold the rows it should.
@@ -35,7 +37,8 @@ pub fn line<T: Table>(row: &T) -> String {
 
 /// Reads the rows of a whole file.
 ///
-/// Unknown columns are passed over, so that files of later versions can be read.
+/// Unknown columns are passed over, so that files of later versions can be read; those that came
+/// later than the file are taken for empty.
 ///
 /// # Errors
 ///
@@ -49,7 +52,9 @@ pub fn parse<T: Table>(bytes: &[u8]) -> Result<Vec<T>, TableError> {
         reason: error.to_string(),
     };
     let headers = reader.headers().map_err(unreadable)?.clone();
-    if let Some(column) = T::COLUMNS.iter().find(|column| !headers.iter().any(|h| h == **column)) {
+    let is_missing = |column: &&&str| !headers.iter().any(|header| header == **column);
+    let needed = T::COLUMNS.iter().filter(|column| !T::LATER.contains(column));
+    if let Some(column) = needed.into_iter().find(is_missing) {
         let found = headers.iter().collect::<Vec<_>>().join(",");
         return Err(TableError::Column { file: T::FILE, column, found });
     }

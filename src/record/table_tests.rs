@@ -50,7 +50,9 @@ fn columns_stand_in_the_order_of_the_fields() {
     );
     columns_are_the_fields::<CheckRow>("v,p,s,bin,ok,sha,7,matches,9,error,11\n");
     columns_are_the_fields::<BuildRow>("v,p,built,src,pat,tree,names,bin,9,1 2 3,11,A=b,error\n");
-    columns_are_the_fields::<ToolchainRow>("t,installed,r,p,h1:x,src,proven,db,9,10,root,gv,err\n");
+    columns_are_the_fields::<ToolchainRow>(
+        "t,installed,r,p,h1:x,src,proven,db,9,10,root,gv,err,why\n",
+    );
 }
 
 #[test]
@@ -67,6 +69,16 @@ fn a_column_of_a_later_version_is_passed_over() {
     let (first, rest) = text.split_once('\n').unwrap();
     let later = format!("energy_uj,{first}\n99,{rest}");
     assert_eq!(parse::<RunRow>(later.as_bytes()).unwrap(), [run_row()]);
+}
+
+#[test]
+fn a_column_that_came_later_than_the_file_is_empty() {
+    let columns = ToolchainRow::COLUMNS.len() - ToolchainRow::LATER.len();
+    assert_eq!(ToolchainRow::COLUMNS[columns..], *ToolchainRow::LATER, "added at the end");
+    let values = "t,installed,r,p,,/usr/local/go,unproven,,,,,gv,";
+    let text = format!("{}\n{values}\n", ToolchainRow::COLUMNS[..columns].join(","));
+    let rows: Vec<ToolchainRow> = parse(text.as_bytes()).unwrap();
+    assert_eq!(line(&rows[0]), format!("{values},\n"));
 }
 
 #[test]

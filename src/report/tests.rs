@@ -314,8 +314,11 @@ fn unproven_toolchains_are_named_at_the_top_and_in_the_table() {
     row.proof = "unproven".into();
     row.h1 = String::new();
     row.source = "/usr/local/go".into();
+    row.unproven_because = "the database has no record of it".into();
     let report = summary_md(&survey.analyse());
-    assert!(opening(&report).contains("**Mind:** go1.24.11 is UNPROVEN"), "{report}");
+    let opening = opening(&report).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(opening.contains("**Mind:** go1.24.11 is UNPROVEN: it was taken from"), "{report}");
+    assert!(opening.contains("published: the database has no record of it."), "{report}");
     insta::assert_snapshot!(section(&report, "Provenance"), @r"
     ## Provenance
 
