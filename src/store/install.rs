@@ -23,7 +23,7 @@ use crate::sumdb::{Client, Proof, SumdbError};
 
 /// How much larger a toolchain is than its zip, at most by common experience. Used to see whether
 /// there is room before a download; once the zip is there its directory says it exactly.
-const UNPACKED_PER_ZIP_BYTE: u64 = 4;
+pub(super) const UNPACKED_PER_ZIP_BYTE: u64 = 4;
 
 /// Of how many installed toolchains a new one may share files: the next older and the next newer.
 const SIBLINGS_EACH_SIDE: usize = 1;
@@ -92,9 +92,7 @@ impl Store {
         proxies: &Proxies,
         database: &ChecksumDatabase<'_>,
     ) -> Result<Proof, InstallError> {
-        let memory = SumdbMemory::open(self, database.setting());
-        let client = Client::new(database, &memory, database.key());
-        client.prove(module::PATH, &module.version()).map_err(|source| {
+        self.proof(module, database).map_err(|source| {
             let has_no_record = matches!(source, SumdbError::NotFound { .. });
             // Without a record, whether a proxy serves it anyway tells "unheard of" from "unproven".
             match has_no_record.then(|| proxies.read(&module.info_path(), limits::INFO_BYTES)) {
@@ -105,6 +103,17 @@ impl Store {
                 }
             }
         })
+    }
+
+    /// Asks the database what it has on record.
+    pub(super) fn proof(
+        &self,
+        module: &ToolchainModule,
+        database: &ChecksumDatabase<'_>,
+    ) -> Result<Proof, SumdbError> {
+        let memory = SumdbMemory::open(self, database.setting());
+        let client = Client::new(database, &memory, database.key());
+        client.prove(module::PATH, &module.version())
     }
 
     /// The installed toolchains next in age to `module`, whose files a new tree may share.

@@ -13,6 +13,7 @@ use fs_err::{File, OpenOptions};
 use super::archive::{Archive, ArchiveError, Copied, Entry};
 use super::parallel::on_all_cores;
 use super::siblings::{SHARED_BYTES, Siblings};
+use super::tarball::UnpackedTarball;
 use crate::module::{ToolchainModule, TreeListing, becomes_executable, go_mod_copies};
 
 /// The modification time of every file of an installed toolchain, in seconds since 1970: the day of
@@ -77,6 +78,18 @@ impl Unpacked {
         // The first in the zip, so that the same zip is always refused in the same words.
         let damage = damages.into_iter().next();
         Ok(Unpacked { root: root.to_owned(), listing, prefix, damage })
+    }
+
+    /// Takes over what was unpacked from a release archive into `root` and turned out to be
+    /// `module`.
+    pub fn from_tarball(tarball: &UnpackedTarball, module: &ToolchainModule, root: &Path) -> Self {
+        let prefix = module.zip_prefix();
+        let mut listing = TreeListing::new();
+        for (name, sha256) in tarball.files() {
+            let name = format!("{prefix}{name}");
+            listing.add(&name, *sha256).expect("names were checked as they came");
+        }
+        Unpacked { root: root.to_owned(), listing, prefix, damage: None }
     }
 
     /// The files and the SHA-256 of each.
@@ -160,7 +173,7 @@ fn make_folders<'a>(root: &Path, names: impl Iterator<Item = &'a str>) -> io::Re
     folders.into_iter().try_for_each(|folder| make_folder(&root.join(folder)))
 }
 
-fn make_folder(path: &Path) -> io::Result<()> {
+pub(super) fn make_folder(path: &Path) -> io::Result<()> {
     fs_err::create_dir(path)?;
     fs_err::set_permissions(path, Permissions::from_mode(FOLDER_MODE))
 }
@@ -171,11 +184,11 @@ fn write(path: &Path, content: &[u8], name: &str) -> io::Result<()> {
     finish(&file, name)
 }
 
-fn create(path: &Path) -> io::Result<File> {
+pub(super) fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-fn finish(file: &File, name: &str) -> io::Result<()> {
+pub(super) fn finish(file: &File, name: &str) -> io::Result<()> {
     file.set_permissions(Permissions::from_mode(file_mode(name)))?;
     file.file().set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(FILE_TIME_S))
 }
