@@ -9,6 +9,7 @@ use crate::release::Release;
 use crate::store::{InstallError, InstallFailure, Onlooker, Store, Toolchain};
 use crate::units;
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
@@ -89,6 +90,20 @@ impl<'a> Fetcher<'a> {
         })
     }
 
+    /// Takes a toolchain from disk, a release archive or a GOROOT.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::take_local`].
+    pub fn take_local(
+        &self,
+        path: &Path,
+        interrupted: &AtomicBool,
+    ) -> Result<Toolchain, InstallError> {
+        let is_stopped = || interrupted.load(Ordering::Relaxed);
+        self.store.take_local(path, &self.database, &is_stopped)
+    }
+
     fn install(
         &self,
         release: &Release,
@@ -140,7 +155,9 @@ fn in_order(
 /// How a command ends that cannot go on without a toolchain.
 pub fn stop(error: InstallError) -> Stop {
     match error.failure() {
-        InstallFailure::Refused | InstallFailure::NotPublished => Stop::No(error.into()),
+        InstallFailure::Refused | InstallFailure::NotPublished | InstallFailure::Unusable => {
+            Stop::No(error.into())
+        }
         InstallFailure::Environment => Stop::Environment(error.into()),
         InstallFailure::Stopped => Stop::Interrupted(
             "what was downloaded is kept; the same command goes on with it".to_owned(),
