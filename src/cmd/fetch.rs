@@ -1,21 +1,22 @@
 //! `gosurvey fetch`: toolchains, each with its proof.
 
-use super::fetcher::{Fetcher, JobsArgs};
+use super::fetcher::{Fetcher, JobsArgs, stop};
 use super::session::Session;
 use super::{Env, Outcome, Stop, plan};
 use crate::build::go_version;
 use crate::record::{ToolchainRow, ToolchainStatus};
 use crate::release::{Release, Selection, ToolchainName};
-use crate::store::{Evidence, InstallError, Store, Toolchain};
+use crate::store::{Evidence, InstallError, InstallFailure, Store, Toolchain};
 use anyhow::{Context, Error};
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 /// Fetch toolchains, prove each against the checksum database, and install them in the store
 ///
 /// A toolchain that is installed already is proven again, without the network where the store
-/// remembers enough. What no proxy serves is named and skipped (exit code 4); what cannot be proven
+/// remembers enough. An official release archive on disk (mine=/path/to/go1.27.1.linux-amd64.tar.gz)
+/// is proven and installed like a download; a GOROOT is used where it lies, proven or not. What no proxy serves is named and skipped (exit code 4); what cannot be proven
 /// ends the command (exit code 1) and is not installed. After an interruption the same command goes
 /// on where it stopped.
 #[derive(clap::Args, Debug)]
@@ -53,6 +54,15 @@ pub fn run(args: &Args, env: &mut Env) -> Result<Outcome, Stop> {
         progress.suspend(&mut || written = writeln!(out, "{line}"));
         Ok(written?)
     })?;
+    for name in local(wanted.toolchains()) {
+        match take_local(name, &args.go, &fetcher, interrupted)? {
+            Ok(toolchain) => writeln!(out, "{name} = {}", described(&toolchain))?,
+            Err(error) => {
+                outcome = Outcome::SomeFailed;
+                writeln!(out, "{name}: {error:#}")?;
+            }
+        }
+    }
     Ok(outcome)
 }
 
@@ -64,6 +74,13 @@ fn published<'a>(names: impl IntoIterator<Item = &'a ToolchainName>) -> Vec<Rele
     names.into_iter().filter_map(release).collect()
 }
 
+fn local(names: Vec<&ToolchainName>) -> impl Iterator<Item = &str> {
+    names.into_iter().filter_map(|name| match name {
+        ToolchainName::Published(_) => None,
+        ToolchainName::Local { name } => Some(name.as_str()),
+    })
+}
+
 /// Brings every toolchain of the plan to hand, and holds those of an earlier start against what
 /// was recorded then.
 ///
@@ -72,7 +89,6 @@ fn published<'a>(names: impl IntoIterator<Item = &'a ToolchainName>) -> Vec<Rele
 /// [`Stop::No`] if a proof fails or a toolchain is another than before.
 pub fn stage(session: &mut Session, env: &mut Env) -> Result<(), Stop> {
     let selection = plan::selection(session.plan())?;
-    let local = selection.local();
     let store = session.store.clone();
     let proxies = env.proxies()?;
     let setting = env.database_setting()?;
@@ -96,7 +112,12 @@ pub fn stage(session: &mut Session, env: &mut Env) -> Result<(), Stop> {
             ToolchainName::Published(release) => {
                 found(installed.remove(release).expect("every published release was asked for"))
             }
-            ToolchainName::Local { name } => take_local(name, &local),
+            ToolchainName::Local { name } => {
+                let taken = take_local(name, &selection, &fetcher, &env.interrupted)?;
+                taken
+                    .map_err(|error| (ToolchainStatus::Failed, error))
+                    .and_then(asked_for_its_version)
+            }
         };
         let row = row(&name, &found);
         if let Ok((toolchain, _)) = found {
@@ -125,12 +146,20 @@ fn found(installed: Result<Toolchain, InstallError>) -> Found {
     }
 }
 
-fn take_local(name: &str, local: &[(&str, &Path)]) -> Found {
-    let path = local.iter().find(|(known, _)| *known == name).map(|(_, path)| path);
-    let path = path.context("survey.toml: go names no path for it");
-    match path.and_then(|path| Toolchain::from_goroot(path)) {
-        Ok(toolchain) => asked_for_its_version(toolchain),
-        Err(error) => Err((ToolchainStatus::Failed, error)),
+/// Takes the toolchain that `selection` calls `name`; an error if there is none where it says.
+fn take_local(
+    name: &str,
+    selection: &Selection,
+    fetcher: &Fetcher<'_>,
+    interrupted: &AtomicBool,
+) -> Result<Result<Toolchain, Error>, Stop> {
+    let Some((_, path)) = selection.local().into_iter().find(|(known, _)| *known == name) else {
+        return Ok(Err(Error::msg("survey.toml: go names no path for it")));
+    };
+    match fetcher.take_local(path, interrupted) {
+        Ok(toolchain) => Ok(Ok(toolchain)),
+        Err(error) if error.failure() == InstallFailure::Unusable => Ok(Err(error.into())),
+        Err(error) => Err(stop(error)),
     }
 }
 
@@ -167,17 +196,23 @@ fn add_evidence(row: &mut ToolchainRow, toolchain: &Toolchain) {
             row.tree_size = Some(proven.tree_size);
             row.root = proven.tree_root.clone();
         }
-        Evidence::Unproven => {
+        Evidence::Unproven { h1, reason } => {
             row.proof = "unproven".to_owned();
+            row.h1 = h1.map(|h1| h1.to_h1()).unwrap_or_default();
             row.source = toolchain.root.display().to_string();
+            row.unproven_because = reason.clone();
         }
     }
 }
 
-/// A survey goes on only with the toolchains it began with.
+/// A survey goes on only with the toolchains it began with. Whether one is proven may differ: a
+/// checksum database that could not be asked before may be there now.
 fn hold_against(recorded: &ToolchainRow, now: &ToolchainRow) -> Result<(), Stop> {
+    // Earlier versions took no digest of a GOROOT, and recorded no reason.
+    let has_no_digest = recorded.proof == "unproven" && recorded.unproven_because.is_empty();
     let identity = |row: &ToolchainRow| {
-        [row.release.clone(), row.platform.clone(), row.h1.clone(), row.go_version.clone()]
+        let h1 = if has_no_digest { String::new() } else { row.h1.clone() };
+        [row.release.clone(), row.platform.clone(), h1, row.go_version.clone()]
     };
     if now.status == ToolchainStatus::Installed && identity(recorded) == identity(now) {
         return Ok(());
@@ -203,6 +238,8 @@ pub fn described(toolchain: &Toolchain) -> String {
             "{}  {}  record {} of {} in {}\n  {root}",
             toolchain.release, proven.h1, proven.record_id, proven.tree_size, proven.database
         ),
-        Evidence::Unproven => format!("{}  UNPROVEN\n  {root}", toolchain.release),
+        Evidence::Unproven { reason, .. } => {
+            format!("{}  UNPROVEN: {reason}\n  {root}", toolchain.release)
+        }
     }
 }

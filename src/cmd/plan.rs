@@ -5,7 +5,7 @@ use crate::exec::{Sink, launcher_sha256};
 use crate::host::random_seed;
 use crate::record::{Harness, MissingRelease, Plan, PlannedSuite, Threads};
 use crate::release::{Listing, Release, Selection, ToolchainName, Variant, Wanted, check_goamd64};
-use crate::store::Toolchain;
+use crate::store::local_release;
 use crate::suite::{Program, Suite};
 use crate::suite_folder::SuiteFolder;
 use anyhow::Context;
@@ -38,7 +38,8 @@ pub struct PlanArgs {
     pub quick: bool,
 
     /// Releases to compare, as a comma list: 1.21.13, 1.23 (its latest patch), 1.2..1.27, latest,
-    /// newest-2, all, 1.26.5+nogreenteagc, 1.27.1+GOAMD64=v3, tip=/path/to/goroot [default: all]
+    /// newest-2, all, 1.26.5+nogreenteagc, 1.27.1+GOAMD64=v3, tip=/path/to/goroot,
+    /// mine=/path/to/go1.27.1.linux-amd64.tar.gz [default: all]
     #[arg(long, value_name = "RELEASES")]
     pub go: Option<Selection>,
 
@@ -246,7 +247,7 @@ pub fn look_up(go: &Selection, env: &Env) -> Result<Wanted, Stop> {
 /// The releases that toolchains from disk say they are, so that they stand among the published ones
 /// by age. What cannot be read stands first; the fetch stage says why.
 fn local_releases(selection: &Selection) -> BTreeMap<&str, Release> {
-    let release = |(name, path)| Some((name, Toolchain::from_goroot(path).ok()?.release));
+    let release = |(name, path)| Some((name, local_release(path).ok()?));
     selection.local().into_iter().filter_map(release).collect()
 }
 

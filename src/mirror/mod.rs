@@ -12,21 +12,18 @@
 //! trusts its key, not the server: a mirror proves that a toolchain is what its maker packed, not
 //! that it is what the Go team published.
 
-mod goroot;
 mod log;
 mod pack;
-mod tarball;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 use jiff::Timestamp;
 
-use self::goroot::GorootFiles;
 use self::log::MirrorLog;
 use crate::module::{self, GO_MOD_TEXT, ToolchainModule, TreeDigest};
-use crate::store::Goroot;
 use crate::store::durable::{self, FolderLock};
+use crate::store::{Goroot, GorootFiles, UnpackedTarball};
 use crate::sumdb::VerifierKey;
 
 /// The database's name where none is asked for. It is a name, not an address: the mirror's users
@@ -119,22 +116,33 @@ fn add(
     summary: &mut MirrorSummary,
     on_toolchain: &mut dyn FnMut(&ToolchainModule),
 ) -> anyhow::Result<()> {
-    let unpacked;
-    let mut place = goroot;
-    if goroot.is_file() {
-        unpacked = tempfile::Builder::new().prefix(".tmp-").tempdir_in(folder)?;
-        tarball::unpack(goroot, unpacked.path())?;
-        place = unpacked.path();
+    if !goroot.is_file() {
+        return add_goroot(&Goroot::read(goroot)?, None, log, summary, on_toolchain);
     }
-    let goroot = Goroot::read(place)?;
-    let module =
-        ToolchainModule { release: goroot.release.clone(), platform: goroot.platform.clone() };
+    let private = tempfile::Builder::new().prefix(".tmp-").tempdir_in(folder)?;
+    let root = private.path().join("tree");
+    let unpacked = UnpackedTarball::unpack(goroot, &root, &|| false)?;
+    let modified_s = unpacked.version_modified_s();
+    add_goroot(&Goroot::read_as(&root, goroot)?, modified_s, log, summary, on_toolchain)
+}
+
+/// Adds the toolchain in `goroot`; `modified_s` is the time of its `VERSION` where that on disk is
+/// another.
+fn add_goroot(
+    goroot: &Goroot,
+    modified_s: Option<u64>,
+    log: &mut MirrorLog,
+    summary: &mut MirrorSummary,
+    on_toolchain: &mut dyn FnMut(&ToolchainModule),
+) -> anyhow::Result<()> {
+    let module = goroot.module();
     on_toolchain(&module);
+    let released = release_time(goroot, modified_s)?;
     let files = GorootFiles::list(&goroot.root, &module)?;
     summary.links_out.extend(files.links_out.iter().map(|link| goroot.root.join(link)));
 
     if let Some(logged) = log.h1(&module) {
-        let found = pack::digest(&files.files, &module)?;
+        let found = files.hash(&|| false)?.digest();
         if found != logged {
             bail!(
                 "the mirror has {module} with other files: {logged} there, {found} here; \
@@ -142,12 +150,12 @@ fn add(
             );
         }
         if !summary.www.join(module.zip_path()).exists() {
-            write_module(&summary.www, &module, &files, &goroot)?;
+            write_module(&summary.www, &module, &files, released)?;
         }
         summary.unchanged.push(module);
         return Ok(());
     }
-    let h1 = write_module(&summary.www, &module, &files, &goroot)?;
+    let h1 = write_module(&summary.www, &module, &files, released)?;
     log.append(&module, h1);
     summary.added.push(module);
     Ok(())
@@ -158,11 +166,11 @@ fn write_module(
     www: &Path,
     module: &ToolchainModule,
     files: &GorootFiles,
-    goroot: &Goroot,
+    released: Timestamp,
 ) -> anyhow::Result<TreeDigest> {
     let info = serde_json::json!({
         "Version": module.version(),
-        "Time": release_time(goroot)?.to_string(),
+        "Time": released.to_string(),
     });
     let write = |path: String, text: &str| {
         durable::write_file(&www.join(path), text.as_bytes(), SERVED_MODE)
@@ -177,11 +185,15 @@ fn write_module(
     Ok(h1)
 }
 
-/// When the release was made, by the second line of `VERSION` (from Go 1.21 on) or by its time.
-fn release_time(goroot: &Goroot) -> anyhow::Result<Timestamp> {
+/// When the release was made, by the second line of `VERSION` (from Go 1.21 on) or by its time,
+/// which is `modified_s` if the file on disk has another.
+fn release_time(goroot: &Goroot, modified_s: Option<u64>) -> anyhow::Result<Timestamp> {
     let line = goroot.version.lines().find_map(|line| line.strip_prefix("time "));
     if let Some(time) = line.and_then(|time| time.trim().parse().ok()) {
         return Ok(time);
+    }
+    if let Some(seconds) = modified_s {
+        return Ok(Timestamp::from_second(i64::try_from(seconds)?)?);
     }
     let modified = fs_err::metadata(goroot.root.join("VERSION"))?.modified()?;
     Ok(Timestamp::from_second(Timestamp::try_from(modified)?.as_second())?)

@@ -47,23 +47,6 @@ pub fn pack(
     Ok(listing.digest())
 }
 
-/// Computes the digest that [`pack`] would return, without packing.
-///
-/// # Errors
-///
-/// If a file cannot be read.
-pub fn digest(
-    files: &BTreeMap<String, PathBuf>,
-    module: &ToolchainModule,
-) -> anyhow::Result<TreeDigest> {
-    let mut listing = TreeListing::new();
-    let prefix = module.zip_prefix();
-    for (name, path) in files {
-        listing.add(&format!("{prefix}{name}"), copy_and_hash(path, &mut io::sink())?)?;
-    }
-    Ok(listing.digest())
-}
-
 /// The modes are for people who unzip by hand; the go command and we ignore them.
 fn options(name: &str) -> SimpleFileOptions {
     SimpleFileOptions::default()

@@ -9,7 +9,8 @@ use std::str::FromStr;
 /// What `--go` names: a comma list of releases (`1.21.13`), minors (`1.23`, meaning its latest
 /// patch), ranges (`1.2..1.27`, `1.21.3..1.21.8`), `latest`, `newest-2` (the latest patches of the
 /// two newest minors), `all` (of every minor), each with settings after a `+`
-/// (`1.26.5+nogreenteagc`), and toolchains from disk (`tip=/path/to/goroot`).
+/// (`1.26.5+nogreenteagc`), and toolchains from disk (`tip=/path/to/goroot`, or an
+/// official release archive).
 ///
 /// `1.20` is the minor; its first release is written `1.20.0`.
 #[derive(Clone, Debug, PartialEq, Eq)]

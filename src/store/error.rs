@@ -1,11 +1,26 @@
 //! Why a toolchain is not to be had.
 
+use std::fmt;
 use std::io;
 
 use super::archive::ArchiveError;
+use super::tarball::TarballError;
 use crate::module::{ToolchainModule, TreeDigest};
 use crate::proxy::FetchError;
 use crate::sumdb::SumdbError;
+
+/// What to do with an archive that is not proven. Whether to is not for us to say.
+const ADVICE: &str =
+    "To use it unproven all the same, unpack it and name the folder instead: reports will say so";
+
+/// The advice as a sentence more, where only proof is wanting and nothing speaks against the archive.
+fn advice(error: &SumdbError) -> String {
+    match error {
+        SumdbError::NotFound { .. } => format!(". {ADVICE}"),
+        error if may_pass(error) => format!(". {ADVICE}"),
+        _ => String::new(),
+    }
+}
 
 /// Why a toolchain was not installed. Nothing of it is left then.
 #[derive(Debug, thiserror::Error)]
@@ -41,17 +56,55 @@ pub enum InstallError {
     )]
     Archive { url: String, source: ArchiveError },
 
+    /// The path that was given leads to no toolchain.
+    #[error("{path} is no toolchain")]
+    NoToolchain { path: String, source: anyhow::Error },
+
+    /// The file that was given is no release archive that may be unpacked.
+    #[error("{path} cannot be used; nothing was installed")]
+    Tarball { path: String, source: TarballError },
+
+    /// The release archive holds other files than the checksum database has on record.
+    #[error(
+        "{path} is not what the checksum database {database} has on record for {module}: {digests}; \
+         nothing was installed. {ADVICE}"
+    )]
+    TarballMismatch { path: String, module: String, database: String, digests: Box<Digests> },
+
+    /// The checksum database does not vouch for the release archive.
+    #[error("{path}, with the digest {found}, is not proven to be {module}{}", advice(source))]
+    TarballUnproven { path: String, module: String, found: TreeDigest, source: Box<SumdbError> },
+
+    /// Whether a GOROOT can be proven could not be told, because the checksum database is not to be
+    /// trusted.
+    #[error("whether {path} is {module} cannot be told")]
+    Untrustworthy { path: String, module: String, source: Box<SumdbError> },
+
     /// The zip could not be downloaded.
     #[error("{module} could not be downloaded")]
     Fetch { module: String, source: FetchError },
 
     /// The store could not be read or written.
-    #[error("the store could not be read or written{}", advice(.0.kind()))]
+    #[error("the store could not be read or written{}", store_advice(.0.kind()))]
     Store(#[from] io::Error),
 
     /// The user asked to stop. What was downloaded is kept.
     #[error("stopped before {module} was installed")]
     Stopped { module: String },
+}
+
+/// Two digests that should be one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Digests {
+    /// The one on record.
+    pub expected: TreeDigest,
+    pub found: TreeDigest,
+}
+
+impl fmt::Display for Digests {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "expected {}, found {}", self.expected, self.found)
+    }
 }
 
 /// What an [`InstallError`] means for the one who wanted the toolchain.
@@ -61,6 +114,8 @@ pub enum InstallFailure {
     NotPublished,
     /// There is something, and it must not be used.
     Refused,
+    /// What was named on disk is no toolchain; others may be had.
+    Unusable,
     /// Network, disk or permission failed; it may work another time.
     Environment,
     /// The user asked to stop.
@@ -78,11 +133,18 @@ impl InstallError {
             }
             InstallError::Fetch { .. } | InstallError::Store(_) => InstallFailure::Environment,
             InstallError::Stopped { .. } => InstallFailure::Stopped,
-            InstallError::Unproven { source, .. } => match **source {
-                SumdbError::Unavailable { .. }
-                | SumdbError::Contended { .. }
-                | SumdbError::Memory { .. } => InstallFailure::Environment,
-                _ => InstallFailure::Refused,
+            InstallError::NoToolchain { .. } => InstallFailure::Unusable,
+            InstallError::Tarball { source: TarballError::Read(_), .. } => {
+                InstallFailure::Environment
+            }
+            InstallError::Tarball { .. } | InstallError::TarballMismatch { .. } => {
+                InstallFailure::Refused
+            }
+            InstallError::Unproven { source, .. }
+            | InstallError::TarballUnproven { source, .. }
+            | InstallError::Untrustworthy { source, .. } => match may_pass(source) {
+                true => InstallFailure::Environment,
+                false => InstallFailure::Refused,
             },
         }
     }
@@ -102,7 +164,7 @@ impl InstallError {
 }
 
 /// What to do about a store that fails.
-fn advice(kind: io::ErrorKind) -> &'static str {
+fn store_advice(kind: io::ErrorKind) -> &'static str {
     match kind {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             " (make room, for example with gosurvey toolchains --prune, or name another place with \
@@ -113,4 +175,13 @@ fn advice(kind: io::ErrorKind) -> &'static str {
         }
         _ => "",
     }
+}
+
+/// Whether the database gave no answer, and may give one another time; everything else but the
+/// absence of a record speaks against the database.
+pub(super) fn may_pass(error: &SumdbError) -> bool {
+    matches!(
+        error,
+        SumdbError::Unavailable { .. } | SumdbError::Contended { .. } | SumdbError::Memory { .. }
+    )
 }

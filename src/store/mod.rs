@@ -19,8 +19,10 @@ mod archive;
 mod bytes;
 pub mod durable;
 mod error;
+mod goroot_files;
 mod inspect;
 mod install;
+mod local;
 mod parallel;
 mod place;
 mod private;
@@ -29,6 +31,7 @@ mod record;
 mod siblings;
 mod space;
 mod sumdb_memory;
+mod tarball;
 mod toolchain;
 mod tree;
 
@@ -38,12 +41,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub use archive::{Archive, ArchiveError, Copied, Entry};
 pub use bytes::Bytes;
-pub use error::{InstallError, InstallFailure};
+pub use error::{Digests, InstallError, InstallFailure};
+pub use goroot_files::GorootFiles;
 pub use inspect::{Difference, Finding, Inspection};
 pub use install::Onlooker;
 pub use prune::Pruned;
 pub use sumdb_memory::SumdbMemory;
-pub use toolchain::{Evidence, Goroot, Proven, Toolchain};
+pub use tarball::{TarballError, UnpackedTarball};
+pub use toolchain::{Evidence, Goroot, Proven, Toolchain, local_release};
 pub use tree::FILE_TIME_S;
 
 use crate::release::ToolchainName;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use crate::module::TreeDigest;
+use super::tarball::peek_version;
+use crate::module::{ToolchainModule, TreeDigest};
 use crate::platform::Platform;
 use crate::release::Release;
 use crate::sumdb::Proof;
@@ -29,15 +30,24 @@ pub enum Evidence {
     /// A checksum database vouches for the tree.
     Proven(Proven),
     /// Nothing does: the GOROOT was given by its path.
-    Unproven,
+    Unproven {
+        /// The digest that the tree has as a module, if it can be one.
+        h1: Option<TreeDigest>,
+        /// Why it is not proven, as the end of a sentence.
+        reason: String,
+    },
 }
 
 /// A tree and the record of a checksum database that names its digest.
+///
+/// The tree in the store is one that was hashed when it was unpacked. A GOROOT that is used where it
+/// lies was hashed when it was taken, and is whatever its owner makes of it afterwards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proven {
-    /// The digest of the tree, computed when it was installed and equal to the one in the record.
+    /// The digest of the tree, computed when it was installed or taken, and equal to the one in the
+    /// record.
     pub h1: TreeDigest,
-    /// The URL of the zip.
+    /// The URL of the zip, or the path of the release archive or GOROOT.
     pub source: String,
     /// The name of the checksum database.
     pub database: String,
@@ -63,21 +73,6 @@ impl Proven {
 }
 
 impl Toolchain {
-    /// Takes a GOROOT by its path. Nothing proves what is in it.
-    ///
-    /// # Errors
-    ///
-    /// If the folder is no GOROOT: no `bin/go`, no `src`, or no `VERSION` that begins with a release.
-    pub fn from_goroot(root: &Path) -> anyhow::Result<Self> {
-        let goroot = Goroot::read(root)?;
-        Ok(Toolchain {
-            release: goroot.release,
-            platform: goroot.platform,
-            root: goroot.root,
-            evidence: Evidence::Unproven,
-        })
-    }
-
     /// The go command.
     pub fn go(&self) -> PathBuf {
         self.root.join("bin/go")
@@ -100,23 +95,50 @@ impl Goroot {
     ///
     /// # Errors
     ///
-    /// If the folder does not look like a GOROOT.
+    /// If the folder does not look like a GOROOT: no `bin/go`, no `src`, no `VERSION` that begins
+    /// with a release, or no tools.
     pub fn read(root: &Path) -> anyhow::Result<Self> {
-        let shown = root.display();
-        let root = fs_err::canonicalize(root).with_context(|| format!("no GOROOT at {shown}"))?;
+        Goroot::read_as(root, root)
+    }
+
+    /// Like [`Goroot::read`], for a folder that was made of what its user calls `shown`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Goroot::read`].
+    pub fn read_as(root: &Path, shown: &Path) -> anyhow::Result<Self> {
+        let root = fs_err::canonicalize(root)
+            .with_context(|| format!("no GOROOT at {}", shown.display()))?;
         for (part, is_there) in
             [("bin/go", root.join("bin/go").is_file()), ("src", root.join("src").is_dir())]
         {
             if !is_there {
-                bail!("{shown} is not a GOROOT: it has no {part}");
+                bail!("{} is not a GOROOT: it has no {part}", shown.display());
             }
         }
         let version = read_version(&root.join("VERSION"))?;
         let release = parse_version(&version)
-            .with_context(|| format!("{} names no release", root.join("VERSION").display()))?;
-        let platform = read_platform(&root)?;
+            .with_context(|| format!("{} names no release", shown.join("VERSION").display()))?;
+        let platform = read_platform(&root, shown)?;
         Ok(Goroot { root, release, platform, version })
     }
+
+    /// The module whose tree this must be to be proven.
+    pub fn module(&self) -> ToolchainModule {
+        ToolchainModule { release: self.release.clone(), platform: self.platform.clone() }
+    }
+}
+
+/// The release that a toolchain on disk, a GOROOT or a release archive, says it is.
+///
+/// # Errors
+///
+/// If it is neither, as far as can be told without reading all of it.
+pub fn local_release(path: &Path) -> anyhow::Result<Release> {
+    if path.is_file() {
+        return parse_version(&peek_version(path, VERSION_BYTES)?);
+    }
+    Ok(Goroot::read(path)?.release)
 }
 
 fn read_version(path: &Path) -> anyhow::Result<String> {
@@ -139,10 +161,11 @@ fn parse_version(version: &str) -> anyhow::Result<Release> {
 
 /// Finds the platform by the folder of the tools, `pkg/tool/linux_amd64`: the host's if the tree has
 /// tools for it, else the only one there.
-fn read_platform(root: &Path) -> anyhow::Result<Platform> {
-    let folder = root.join("pkg/tool");
+fn read_platform(root: &Path, shown: &Path) -> anyhow::Result<Platform> {
+    const FOLDER: &str = "pkg/tool";
+    let folder = shown.join(FOLDER);
     let mut platforms = Vec::new();
-    for entry in fs_err::read_dir(&folder)? {
+    for entry in fs_err::read_dir(root.join(FOLDER))? {
         let name = entry?.file_name();
         if let Some((os, arch)) = name.to_str().and_then(|name| name.split_once('_')) {
             platforms.push(Platform { os: os.to_owned(), arch: arch.to_owned() });

@@ -190,13 +190,3 @@ fn a_record_that_does_not_fit_the_proof_is_not_believed() {
         assert!(!marker.exists(), "the tree was not replaced for record {bad:?}");
     }
 }
-
-#[test]
-fn a_goroot_given_by_its_path_is_unproven() {
-    let world = World::new();
-    let toolchain = Toolchain::from_goroot(&world.path(ONE)).unwrap();
-    assert_eq!(toolchain.release.to_string(), ONE);
-    assert_eq!(toolchain.platform, Platform::host());
-    assert_eq!(toolchain.evidence, Evidence::Unproven);
-    assert!(Toolchain::from_goroot(&world.path("nowhere")).is_err());
-}

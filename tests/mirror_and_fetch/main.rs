@@ -5,6 +5,7 @@
 
 mod hostile;
 mod installing;
+mod local;
 mod mirrors;
 #[path = "../common/server.rs"]
 mod server;

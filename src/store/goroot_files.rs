@@ -1,19 +1,33 @@
-//! The files of a GOROOT that make the module of its toolchain.
+//! The files of a GOROOT that make the module of its toolchain, and their digest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use anyhow::{Context, bail};
+use fs_err::File;
+use sha2::{Digest, Sha256};
 
-use crate::module::{ToolchainModule, check_entries, limits, module_files, module_name};
+use crate::module::{
+    ToolchainModule, TreeListing, check_entries, limits, module_files, module_name,
+};
+
+/// How many threads hash at most.
+const THREADS: usize = 8;
+/// The size of the pieces in which files are read, in bytes.
+const PIECE_BYTES: usize = 128 * 1024;
 
 /// What goes into the module zip of one GOROOT.
+#[derive(Debug)]
 pub struct GorootFiles {
     /// By the name in the module, so in the order in which they are packed.
     pub files: BTreeMap<String, PathBuf>,
     /// Symbolic links that lead out of the GOROOT, as paths in it. They were followed: the system
     /// packages of some distributions keep half a GOROOT behind such links.
     pub links_out: Vec<String>,
+    prefix: String,
 }
 
 impl GorootFiles {
@@ -24,7 +38,8 @@ impl GorootFiles {
     /// # Errors
     ///
     /// If something is neither file nor folder, a link leads nowhere or in a circle, a name may not
-    /// be in a module zip, or all files together are larger than a module may be.
+    /// be in a module zip, all files together are larger than a module may be, or a `go.mod` is
+    /// another than the `_go.mod` beside it, of which it must be the copy.
     pub fn list(root: &Path, module: &ToolchainModule) -> anyhow::Result<Self> {
         let mut walk = Walk { root, files: BTreeMap::new(), links_out: Vec::new(), total_bytes: 0 };
         walk.folder(root, "", &mut Vec::new())?;
@@ -37,8 +52,75 @@ impl GorootFiles {
         let names: Vec<String> = by_name.keys().map(|name| format!("{prefix}{name}")).collect();
         check_entries(&prefix, names.iter().map(String::as_str))
             .with_context(|| format!("{} cannot be packed as a module", root.display()))?;
-        Ok(GorootFiles { files: by_name, links_out: walk.links_out })
+        check_copies(&paths, &by_name)?;
+        Ok(GorootFiles { files: by_name, links_out: walk.links_out, prefix })
     }
+
+    /// Hashes the files, on all cores.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be read, or with [`io::ErrorKind::Interrupted`] when `is_stopped` says so.
+    pub fn hash(&self, is_stopped: &(dyn Fn() -> bool + Sync)) -> io::Result<TreeListing> {
+        let files: Vec<(&String, &PathBuf)> = self.files.iter().collect();
+        let next = AtomicUsize::new(0);
+        let take_turns = || {
+            let mut done = Vec::new();
+            let mut piece = vec![0; PIECE_BYTES];
+            while let Some((name, path)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if is_stopped() {
+                    return Err(io::Error::new(
+                        io::ErrorKind::Interrupted,
+                        "stopped while hashing",
+                    ));
+                }
+                done.push((*name, sha256_of(path, &mut piece)?));
+            }
+            Ok(done)
+        };
+        let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS);
+        let mut listing = TreeListing::new();
+        thread::scope(|scope| {
+            let started: Vec<_> = (0..threads).map(|_| scope.spawn(take_turns)).collect();
+            for thread in started {
+                for (name, sha256) in thread.join().expect("hashing does not panic")? {
+                    let name = format!("{}{name}", self.prefix);
+                    listing.add(&name, sha256).expect("names were checked when they were listed");
+                }
+            }
+            Ok(listing)
+        })
+    }
+}
+
+fn sha256_of(path: &Path, piece: &mut [u8]) -> io::Result<[u8; 32]> {
+    let mut file = File::open(path)?;
+    let mut hash = Sha256::new();
+    loop {
+        match file.read(piece) {
+            Ok(0) => return Ok(hash.finalize().into()),
+            Ok(count) => hash.update(&piece[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Makes sure that the files which are no part of the module because they are copies of others are
+/// just that: the digest of the module says nothing of them, and the go command reads them.
+fn check_copies(
+    paths: &BTreeMap<String, PathBuf>,
+    by_name: &BTreeMap<String, PathBuf>,
+) -> anyhow::Result<()> {
+    let packed: BTreeSet<&Path> = by_name.values().map(PathBuf::as_path).collect();
+    for (path, place) in paths.iter().filter(|(_, place)| !packed.contains(place.as_path())) {
+        let name = module_name(path).context("what the module leaves out was not listed")?;
+        let original = &by_name[&name];
+        if fs_err::read(place)? != fs_err::read(original)? {
+            bail!("{} is no copy of {}", place.display(), original.display());
+        }
+    }
+    Ok(())
 }
 
 struct Walk<'a> {
