@@ -1,5 +1,6 @@
 //! The judge of a mirror is the real go command: it has to accept a mirror of itself, and to refuse
-//! it after one flipped byte.
+//! it after one flipped byte. And the same real toolchain, packed as a release archive, has to be
+//! what the mirror has on record.
 
 #![allow(
     clippy::unwrap_used,
@@ -19,13 +20,13 @@ use std::process::Command;
 use gosurvey::mirror::{self, MirrorOptions, MirrorSummary};
 use gosurvey::module::{ToolchainModule, TreeDigest};
 use gosurvey::proxy::{ChecksumDatabase, GoproxyList, Proxies, SumdbSetting};
-use gosurvey::store::{Evidence, Store, Toolchain};
+use gosurvey::store::{Evidence, Goroot, Store, Toolchain};
 use server::{Fault, Server};
 
 /// A mirror of the newest real toolchain at hand.
 struct World {
     folder: tempfile::TempDir,
-    toolchain: Toolchain,
+    goroot: Goroot,
     module: ToolchainModule,
     mirror: MirrorSummary,
 }
@@ -34,22 +35,19 @@ impl World {
     /// Makes the mirror, or returns `None` if Go is waived.
     fn new() -> Option<Self> {
         let (_, newest) = go::goroots()?.pop()?;
-        let toolchain = Toolchain::from_goroot(&newest).unwrap();
-        let module = ToolchainModule {
-            release: toolchain.release.clone(),
-            platform: toolchain.platform.clone(),
-        };
+        let goroot = Goroot::read(&newest).unwrap();
+        let module = goroot.module();
         // Packing takes seconds: the mirror of the other tests is used, which is kept between runs.
         let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mirror");
         let options = MirrorOptions::default();
         let mirror = mirror::create(&place, &[newest], &options, &mut |_| ()).unwrap();
-        Some(World { folder: tempfile::tempdir().unwrap(), toolchain, module, mirror })
+        Some(World { folder: tempfile::tempdir().unwrap(), goroot, module, mirror })
     }
 
     /// Runs `go mod download -json` for the toolchain with an empty module cache.
     fn go_mod_download(&self, goproxy: &str, gosumdb: &str) -> Result<serde_json::Value, String> {
         let home = tempfile::tempdir_in(self.folder.path()).unwrap();
-        let output = Command::new(self.toolchain.go())
+        let output = Command::new(self.goroot.root.join("bin/go"))
             .args(["mod", "download", "-json", &self.module.to_string()])
             .current_dir(home.path())
             .env_clear()
@@ -71,11 +69,26 @@ impl World {
     }
 
     fn install(&self, goproxy: &str) -> Toolchain {
+        self.with_database(goproxy, |store, proxies, database| {
+            store.install(&self.module, proxies, database, &()).unwrap()
+        })
+    }
+
+    fn take_local(&self, path: &Path) -> Toolchain {
+        self.with_database(&self.mirror.goproxy_file(), |store, _, database| {
+            store.take_local(path, database, &|| false).unwrap()
+        })
+    }
+
+    fn with_database(
+        &self,
+        goproxy: &str,
+        get: impl FnOnce(&Store, &Proxies, &ChecksumDatabase<'_>) -> Toolchain,
+    ) -> Toolchain {
         let store = Store::open(&self.folder.path().join("store")).unwrap();
         let proxies = Proxies::new(&GoproxyList::parse(goproxy).unwrap());
         let setting = SumdbSetting::parse(&self.mirror.gosumdb()).unwrap();
-        let database = ChecksumDatabase::new(&proxies, &setting);
-        store.install(&self.module, &proxies, &database, &()).unwrap()
+        get(&store, &proxies, &ChecksumDatabase::new(&proxies, &setting))
     }
 }
 
@@ -111,6 +124,47 @@ fn the_go_command_accepts_a_mirror_and_refuses_it_after_one_flipped_byte() {
     let Evidence::Proven(proven) = &installed.evidence else { panic!() };
     assert_eq!(sums, [proven.h1, proven.h1]);
     check_it_works(&installed);
+}
+
+#[test]
+fn a_release_archive_and_a_goroot_are_proven_by_a_mirror_of_the_same_files() {
+    let Some(world) = World::new() else { return };
+    let archive = world.folder.path().join("go.tar.gz");
+    pack_like_a_release(&world.goroot.root, &archive);
+    let from_archive = world.take_local(&archive);
+    let Evidence::Proven(proven) = &from_archive.evidence else { panic!() };
+    let archive = fs_err::canonicalize(archive).unwrap();
+    assert_eq!(proven.source, archive.display().to_string());
+    assert_ne!(from_archive.root, world.goroot.root);
+    check_it_works(&from_archive);
+
+    let in_place = world.take_local(&world.goroot.root);
+    assert_eq!(in_place.root, world.goroot.root);
+    let Evidence::Proven(here) = &in_place.evidence else { panic!("{:?}", in_place.evidence) };
+    assert_eq!(here.h1, proven.h1);
+}
+
+/// Packs a GOROOT as Go's authors do: folders and files by name, every `go.mod` under that name.
+fn pack_like_a_release(goroot: &Path, archive: &Path) {
+    fn add(folder: &Path, name: &Path, tar: &mut tar::Builder<impl std::io::Write>) {
+        tar.append_dir(name, folder).unwrap();
+        let mut paths: Vec<_> =
+            fs_err::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        for path in paths {
+            let name = name.join(path.file_name().unwrap());
+            match path.is_dir() {
+                true => add(&path, &name, tar),
+                false if path.ends_with("_go.mod") && path.with_file_name("go.mod").exists() => {}
+                false => tar.append_path_with_name(&path, &name).unwrap(),
+            }
+        }
+    }
+    let file = std::io::BufWriter::new(fs_err::File::create(archive).unwrap());
+    let gzip = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+    let mut tar = tar::Builder::new(gzip);
+    add(goroot, Path::new("go"), &mut tar);
+    tar.into_inner().unwrap().finish().unwrap();
 }
 
 fn check_it_works(installed: &Toolchain) {

@@ -297,7 +297,7 @@ fn one_flipped_byte_is_refused_with_both_hashes() {
 }
 
 #[test]
-fn a_toolchain_from_disk_stands_by_its_age_and_is_called_unproven() {
+fn a_toolchain_from_disk_stands_by_its_age_and_is_proven_by_its_files() {
     let Some(bench) = bench() else { return };
     let survey = bench.survey("local");
     let goroot = bench.goroot(0);
@@ -310,6 +310,50 @@ fn a_toolchain_from_disk_stands_by_its_age_and_is_called_unproven() {
     let toolchains: Vec<ToolchainRow> = rows(&survey.dir(), "toolchains.csv");
     let proofs: Vec<_> = toolchains.iter().map(|row| (&*row.toolchain, &*row.proof)).collect();
     let newest = bench.releases.last().unwrap().to_string();
-    assert_eq!(proofs, [("mine", "unproven"), (&*newest, "proven")]);
-    assert!(text(&survey.dir().join("report/summary.md")).contains("mine is UNPROVEN"));
+    assert_eq!(proofs, [("mine", "proven"), (&*newest, "proven")]);
+    assert_eq!(toolchains[0].source, goroot.canonicalize().unwrap().display().to_string());
+    assert!(!text(&survey.dir().join("report/summary.md")).contains("UNPROVEN"));
+}
+
+#[test]
+fn a_toolchain_of_other_files_is_called_unproven_and_held_to_its_digest() {
+    let Some(bench) = bench() else { return };
+    let survey = bench.survey("unproven");
+    let goroot = bench.goroot_with_another_file(0, "once");
+    let go = format!("mine={}", goroot.path().display());
+    let arguments = ["--go", &*go, "--size", "check", "--rounds", "1", "--program", "n-body"];
+    let built = bench.gosurvey([&["build"], &arguments[..]].concat(), &survey);
+    assert_eq!(built.code, 0, "{}", built.all());
+    let toolchains: Vec<ToolchainRow> = rows(&survey.dir(), "toolchains.csv");
+    let row = &toolchains[0];
+    assert_eq!((&*row.toolchain, &*row.proof), ("mine", "unproven"));
+    assert!(row.h1.starts_with("h1:"), "{row:?}");
+    assert!(row.unproven_because.contains(&format!("this tree is {}", row.h1)), "{row:?}");
+
+    let another = goroot.path().join("another");
+    std::fs::write(&another, "twice").unwrap();
+    let changed = bench.gosurvey([&["survey"], &arguments[..]].concat(), &survey);
+    assert_eq!(changed.code, 1, "{}", changed.all());
+    assert!(
+        changed.err.contains("another than the one this survey began with"),
+        "{}",
+        changed.all()
+    );
+    std::fs::write(&another, "once").unwrap();
+    let run = bench.gosurvey([&["survey"], &arguments[..]].concat(), &survey);
+    assert_eq!(run.code, 0, "{}", run.all());
+    let summary = text(&survey.dir().join("report/summary.md"));
+    let summary = summary.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        summary.contains("mine is UNPROVEN") && summary.contains("this tree is h1:"),
+        "{summary}"
+    );
+
+    let fetched = bench.gosurvey(["fetch", "--go", &*go], &survey);
+    assert_eq!(fetched.code, 0, "{}", fetched.all());
+    assert!(
+        fetched.out.contains("mine = ") && fetched.out.contains("UNPROVEN: "),
+        "{}",
+        fetched.all()
+    );
 }

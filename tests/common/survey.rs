@@ -81,6 +81,18 @@ impl Bench {
         &self.goroots[place]
     }
 
+    /// A GOROOT like the one at `place`, with one file more, called `another`.
+    pub fn goroot_with_another_file(&self, place: usize, content: &str) -> TempDir {
+        let goroot = TempDir::new().unwrap();
+        for entry in fs::read_dir(self.goroot(place)).unwrap() {
+            let entry = entry.unwrap();
+            std::os::unix::fs::symlink(entry.path(), goroot.path().join(entry.file_name()))
+                .unwrap();
+        }
+        fs::write(goroot.path().join("another"), content).unwrap();
+        goroot
+    }
+
     /// How many programs the suite has at size check.
     pub fn programs(&self) -> usize {
         let manifest = fs::read_to_string(repository().join("programs/suite.toml")).unwrap();
