@@ -218,9 +218,10 @@ impl Scene {
     #[track_caller]
     pub fn assert_no_litter(&self, exit: i32) {
         let zip = format!("{}.zip", self.folder_name(WANTED));
-        let is_kept = |name: &str| matches!(exit, 3 | 4) && name.starts_with(&zip);
-        for name in crate::snapshot::files_below(&self.store.join("downloads")).keys() {
-            assert!(is_kept(name), "left in downloads: {name}");
+        for (name, path) in crate::snapshot::files_below(&self.store.join("downloads")) {
+            let has_bytes = fs_err::metadata(path).unwrap().len() > 0;
+            let is_kept = exit == 3 && has_bytes && name.starts_with(&zip);
+            assert!(is_kept, "left in downloads: {name}");
         }
         let left: Vec<_> = fs_err::read_dir(self.store.join("tmp")).unwrap().collect();
         assert!(left.is_empty(), "left in tmp: {left:?}");
