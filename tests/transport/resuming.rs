@@ -373,3 +373,44 @@ fn a_place_that_cannot_be_written_is_trouble_on_this_machine() {
     assert!(matches!(error, FetchError::Write { .. }), "{error}");
     assert_eq!(world.ranges(), [""; 0]);
 }
+
+/// Serves `content` with the tag `"t"`: 400 bytes of it at first, and then, in chunks that end as
+/// they should, as many bytes of the rest as are asked of each answer in turn.
+fn serve_parts(content: &[u8], parts: &[usize]) -> forwarding::Listener {
+    use std::io::Write;
+    let content = content.to_vec();
+    let parts = Mutex::new(std::collections::VecDeque::from(parts.to_vec()));
+    forwarding::Listener::start(move |mut stream| {
+        let request = server::Request::read(&stream)?.unwrap();
+        let Some(range) = request.header("range") else {
+            let sent = parts.lock().unwrap().pop_front().unwrap();
+            let length = content.len();
+            write!(stream, "HTTP/1.1 200 X\r\nETag: \"t\"\r\nContent-Length: {length}\r\n\r\n")?;
+            return stream.write_all(&content[..sent]);
+        };
+        let first: usize = range.trim_matches(|c: char| !c.is_ascii_digit()).parse().unwrap();
+        let (last, total) = (content.len() - 1, content.len());
+        let sent = parts.lock().unwrap().pop_front().unwrap();
+        let rest: Vec<u8> = content[first..].iter().copied().cycle().take(sent).collect();
+        write!(
+            stream,
+            "HTTP/1.1 206 X\r\nETag: \"t\"\r\nContent-Range: bytes {first}-{last}/{total}\r\n\
+             Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n{sent:x}\r\n"
+        )?;
+        stream.write_all(&rest)?;
+        stream.write_all(b"\r\n0\r\n\r\n")
+    })
+}
+
+#[test]
+fn a_rest_that_ends_early_or_late_is_not_taken_for_the_rest() {
+    let content = bytes(1, 1000);
+    for parts in [[400, 500, 100], [400, 700, 1000]] {
+        let server = serve_parts(&content, &parts);
+        let folder = tempfile::tempdir().unwrap();
+        let list = proxies(&format!("http://{}", server.address), QUICK);
+        let keep = Kept::at(folder.path().join("kept"));
+        let got = obtain(&list, &keep, &Waiter::default()).unwrap();
+        assert!(got.content == content, "{parts:?}");
+    }
+}
