@@ -213,7 +213,32 @@ fn check_end(bytes: &impl Bytes) -> Result<u64, ArchiveError> {
     if directory_start + directory_bytes + END_BYTES != length {
         return Err(shape("bytes before the first entry or after the directory".to_owned()));
     }
+    let mut directory = vec![0; directory_bytes as usize];
+    read_exact_at(bytes, &mut directory, directory_start).map_err(ArchiveError::Read)?;
+    check_directory(&directory, entry_count)?;
     Ok(entry_count)
+}
+
+/// Checks that the directory holds as many records as announced and nothing else.
+///
+/// The reader underneath follows the lengths in a record wherever they lead.
+fn check_directory(directory: &[u8], entry_count: u64) -> Result<(), ArchiveError> {
+    const RECORD_BYTES: usize = 46;
+    let mut rest = directory;
+    for _ in 0..entry_count {
+        let record = rest.first_chunk::<RECORD_BYTES>().filter(|r| r.starts_with(b"PK\x01\x02"));
+        // The lengths of the name, of the extra field and of the comment that follow.
+        let follow = |record: &[u8; RECORD_BYTES]| -> usize {
+            let length = |at| usize::from(u16::from_le_bytes([record[at], record[at + 1]]));
+            [28, 30, 32].into_iter().map(length).sum()
+        };
+        let after = record.and_then(|record| rest.get(RECORD_BYTES + follow(record)..));
+        rest = after.ok_or_else(|| shape("its directory ends within a record".to_owned()))?;
+    }
+    if !rest.is_empty() {
+        return Err(shape(format!("its directory has more than {entry_count} records")));
+    }
+    Ok(())
 }
 
 fn read_exact_at(bytes: &impl Bytes, mut into: &mut [u8], mut at: u64) -> io::Result<()> {

@@ -132,6 +132,23 @@ fn headers_have_to_agree() {
     assert!(matches!(digest(&other_name), Err(ArchiveError::Shape(_))));
 }
 
+/// Found by the fuzz target `zip`: the reader underneath follows a record out of the directory.
+#[test]
+fn the_directory_ends_where_it_says() {
+    let good = deflated(&[("a", LINE), ("b", LINE)]);
+    let last = good.windows(4).rposition(|w| w == b"PK\x01\x02").unwrap();
+    for field in [30, 32] {
+        let mut bytes = good.clone();
+        bytes[last + field] = 1;
+        assert_eq!(refusal(&bytes), "not a module zip: its directory ends within a record");
+    }
+    let mut fewer = good;
+    let end = fewer.len() - 22;
+    fewer[end + 8] = 1;
+    fewer[end + 10] = 1;
+    assert_eq!(refusal(&fewer), "not a module zip: its directory has more than 1 records");
+}
+
 #[test]
 fn only_plain_files_are_unpacked() {
     let link =
