@@ -84,9 +84,9 @@ impl<'a> ListLine<'a> {
     /// Reads the first field of a line such as `v0.0.1-go1.27.1.linux-amd64`.
     ///
     /// Returns `None` for lines that name no toolchain. A second field, a time that some proxies
-    /// add, is ignored.
+    /// add, is ignored. Any space ends a field, as it does for the go command.
     pub fn parse(line: &'a str) -> Option<Self> {
-        let version = line.split_ascii_whitespace().next()?;
+        let version = line.split_whitespace().next()?;
         let toolchain = version.strip_prefix(VERSION_PREFIX)?.strip_prefix("go")?;
         let (version, platform) = toolchain.rsplit_once('.')?;
         let (os, arch) = platform.split_once('-')?;

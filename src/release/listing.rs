@@ -1,6 +1,7 @@
 //! What a module proxy says it has of `golang.org/toolchain`.
 
 use super::{Minor, Release};
+use crate::module::ListLine;
 use crate::platform::Platform;
 
 /// The releases a proxy lists for one platform, in the go command's order, without duplicates.
@@ -33,16 +34,14 @@ impl Listing {
     /// [`ListingError`] if no line names a toolchain of *any* platform: that is an error page, not
     /// an empty offer.
     pub fn parse(body: &str, platform: &Platform) -> Result<Self, ListingError> {
-        let names: Vec<&str> = body
-            .lines()
-            .filter_map(|line| line.split_whitespace().next()?.strip_prefix("v0.0.1-go"))
-            .collect();
-        if names.is_empty() {
+        let lines: Vec<ListLine<'_>> = body.lines().filter_map(ListLine::parse).collect();
+        if lines.is_empty() {
             let first = body.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
             return Err(ListingError { first: first.chars().take(80).collect() });
         }
-        let suffix = format!(".{platform}");
-        Ok(names.into_iter().filter_map(|name| name.strip_suffix(&suffix)?.parse().ok()).collect())
+        let is_ours = |line: &&ListLine<'_>| line.os == platform.os && line.arch == platform.arch;
+        let ours = lines.iter().filter(is_ours);
+        Ok(ours.filter_map(|line| line.version.parse().ok()).collect())
     }
 
     /// Every release listed, betas and release candidates among them.

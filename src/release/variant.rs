@@ -39,7 +39,7 @@ pub enum VariantError {
     Release(#[from] ReleaseError),
     #[error(
         "{name:?} cannot name a toolchain from disk (letters, digits, '-', '_' and '.', first a \
-         letter, and not the name of a release)"
+         letter, and nothing like the name of a release)"
     )]
     Name { name: String },
     #[error(
@@ -153,12 +153,14 @@ fn parse_setting(text: &str) -> Result<Setting, VariantError> {
 fn parse_toolchain(text: &str) -> Result<ToolchainName, VariantError> {
     match text.parse() {
         Ok(release) => Ok(ToolchainName::Published(release)),
-        // What looks like a version should be answered as one.
-        Err(error) if text.starts_with(|c: char| c.is_ascii_digit()) || text.starts_with("go1") => {
-            Err(error.into())
-        }
+        Err(error) if looks_like_release(text) => Err(error.into()),
         Err(_) => local_name(text),
     }
+}
+
+/// Whether `text` should be answered as a release even if it is none.
+fn looks_like_release(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit()) || text.starts_with("go1")
 }
 
 /// Checks the name of a toolchain from disk.
@@ -167,6 +169,7 @@ pub(super) fn local_name(name: &str) -> Result<ToolchainName, VariantError> {
     let fine = name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(plain)
         && name.parse::<Release>().is_err()
+        && !looks_like_release(name)
         && !["latest", "all"].contains(&name)
         && !name.starts_with("newest-");
     if !fine {
