@@ -47,7 +47,7 @@ pub fn run(args: &Args, env: &mut Env) -> Result<Outcome, Stop> {
             Ok(toolchain) => described(&toolchain),
             Err(not_published) => {
                 outcome = Outcome::SomeFailed;
-                not_published.to_string()
+                format!("{:#}", Error::from(not_published))
             }
         };
         let mut written = Ok(());

@@ -77,9 +77,12 @@ impl Env {
     /// [`Stop::Environment`] if none answers or what one answers is no list.
     pub fn listing(&self) -> Result<Listing, Stop> {
         let served = self.proxies()?.read(module::LIST_PATH, limits::LIST_BYTES);
-        let served = served.context("no list of releases")?;
+        const NO_LIST: &str = "no list of releases (name another proxy in GOPROXY, or releases in \
+                               full in --go: 1.27.1)";
+        let served = served.context(NO_LIST)?;
         let body = String::from_utf8_lossy(&served.value);
-        Ok(Listing::parse(&body, &Platform::host()).with_context(|| served.url.clone())?)
+        let listing = Listing::parse(&body, &Platform::host());
+        Ok(listing.with_context(|| served.url.clone()).context(NO_LIST)?)
     }
 
     /// Ends a stage between two processes if the user asked for that.

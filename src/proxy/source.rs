@@ -95,11 +95,17 @@ pub enum FetchError {
     Unavailable { url: String, reason: String },
 
     /// More bytes than anything honest has at this path.
-    #[error("{url}: larger than the {limit} bytes allowed for it")]
+    #[error(
+        "{url}: larger than the {limit} bytes allowed for it (try another proxy, and tell the one \
+         who runs this one)"
+    )]
     TooLarge { url: String, limit: u64 },
 
     /// What came in could not be written to disk: no fault of the server's.
-    #[error("cannot write what {url} sent to the disk")]
+    #[error(
+        "{url} cannot be kept on the disk (make room, for example with gosurvey toolchains \
+         --prune, or name another place with --store)"
+    )]
     Write { url: String, source: io::Error },
 
     /// The user asked to stop. What has come so far is kept.

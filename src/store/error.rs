@@ -29,6 +29,10 @@ pub enum InstallError {
     #[error("{module} is not published{hint}")]
     NotFound { module: String, hint: String, source: FetchError },
 
+    /// The checksum database has it on record, but no proxy has it.
+    #[error("{module} is on record in {database}, but no proxy of GOPROXY has it")]
+    NotServed { module: String, database: String, source: FetchError },
+
     /// The zip holds other files than the checksum database has on record.
     #[error(
         "{url} is not what the checksum database {database} has on record: expected {expected}, \
@@ -126,7 +130,9 @@ impl InstallError {
     /// Tells apart what callers act on.
     pub fn failure(&self) -> InstallFailure {
         match self {
-            InstallError::NotFound { .. } => InstallFailure::NotPublished,
+            InstallError::NotFound { .. } | InstallError::NotServed { .. } => {
+                InstallFailure::NotPublished
+            }
             InstallError::Mismatch { .. } | InstallError::Archive { .. } => InstallFailure::Refused,
             InstallError::Fetch { source: FetchError::TooLarge { .. }, .. } => {
                 InstallFailure::Refused

@@ -1,23 +1,15 @@
 //! The files of a GOROOT that make the module of its toolchain, and their digest.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use anyhow::{Context, bail};
-use fs_err::File;
-use sha2::{Digest, Sha256};
 
+use super::hash::sha256_of_files;
 use crate::module::{
     ToolchainModule, TreeListing, check_entries, limits, module_files, module_name,
 };
-
-/// How many threads hash at most.
-const THREADS: usize = 8;
-/// The size of the pieces in which files are read, in bytes.
-const PIECE_BYTES: usize = 128 * 1024;
 
 /// What goes into the module zip of one GOROOT.
 #[derive(Debug)]
@@ -62,47 +54,13 @@ impl GorootFiles {
     ///
     /// If a file cannot be read, or with [`io::ErrorKind::Interrupted`] when `is_stopped` says so.
     pub fn hash(&self, is_stopped: &(dyn Fn() -> bool + Sync)) -> io::Result<TreeListing> {
-        let files: Vec<(&String, &PathBuf)> = self.files.iter().collect();
-        let next = AtomicUsize::new(0);
-        let take_turns = || {
-            let mut done = Vec::new();
-            let mut piece = vec![0; PIECE_BYTES];
-            while let Some((name, path)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if is_stopped() {
-                    return Err(io::Error::new(
-                        io::ErrorKind::Interrupted,
-                        "stopped while hashing",
-                    ));
-                }
-                done.push((*name, sha256_of(path, &mut piece)?));
-            }
-            Ok(done)
-        };
-        let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS);
+        let paths: Vec<PathBuf> = self.files.values().cloned().collect();
         let mut listing = TreeListing::new();
-        thread::scope(|scope| {
-            let started: Vec<_> = (0..threads).map(|_| scope.spawn(take_turns)).collect();
-            for thread in started {
-                for (name, sha256) in thread.join().expect("hashing does not panic")? {
-                    let name = format!("{}{name}", self.prefix);
-                    listing.add(&name, sha256).expect("names were checked when they were listed");
-                }
-            }
-            Ok(listing)
-        })
-    }
-}
-
-fn sha256_of(path: &Path, piece: &mut [u8]) -> io::Result<[u8; 32]> {
-    let mut file = File::open(path)?;
-    let mut hash = Sha256::new();
-    loop {
-        match file.read(piece) {
-            Ok(0) => return Ok(hash.finalize().into()),
-            Ok(count) => hash.update(&piece[..count]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+        for (name, sha256) in self.files.keys().zip(sha256_of_files(&paths, is_stopped)?) {
+            let name = format!("{}{name}", self.prefix);
+            listing.add(&name, sha256).expect("names were checked when they were listed");
         }
+        Ok(listing)
     }
 }
 

@@ -2,22 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::io::{self, Read};
-use std::path::Path;
-
-use fs_err::File;
-use sha2::{Digest, Sha256};
+use std::io;
+use std::path::{Path, PathBuf};
 
 use super::durable::FolderLock;
-use super::parallel::on_all_cores;
+use super::hash::sha256_of_files;
 use super::place::Place;
 use super::{Store, SumdbMemory, Toolchain};
 use crate::module::{self, ToolchainModule, TreeListing, go_mod_copies};
 use crate::proxy::SumdbSetting;
 use crate::sumdb::{Client, Database, Proof, ReadError};
-
-/// The size of the pieces in which files are read, in bytes.
-const PIECE_BYTES: usize = 64 * 1024;
 
 /// What became of one installed toolchain.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -200,11 +194,8 @@ impl FoundTree {
         let mut walk = Walk { root, paths: Vec::new(), strange: Vec::new() };
         walk.folder("")?;
         let Walk { paths, strange, .. } = walk;
-        let hashes = on_all_cores(
-            paths.len(),
-            || vec![0; PIECE_BYTES],
-            |piece, place| sha256_of(&root.join(&paths[place]), piece),
-        )?;
+        let places: Vec<PathBuf> = paths.iter().map(|path| root.join(path)).collect();
+        let hashes = sha256_of_files(&places, &|| false)?;
         Ok(FoundTree { files: paths.into_iter().zip(hashes).collect(), strange })
     }
 
@@ -266,16 +257,5 @@ impl Walk<'_> {
             }
         }
         Ok(())
-    }
-}
-
-fn sha256_of(path: &Path, piece: &mut [u8]) -> io::Result<[u8; 32]> {
-    let mut file = File::open(path)?;
-    let mut hash = Sha256::new();
-    loop {
-        match file.read(piece)? {
-            0 => return Ok(hash.finalize().into()),
-            count => hash.update(&piece[..count]),
-        }
     }
 }

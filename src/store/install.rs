@@ -175,7 +175,11 @@ impl Install<'_> {
             .obtain(&module.zip_path(), limits::ZIP_BYTES, &self.place.download, self)
             .map_err(|source| match source {
                 FetchError::Stopped { .. } => self.stopped(),
-                source if source.is_not_found() => InstallError::not_found(module, source),
+                source if source.is_not_found() => InstallError::NotServed {
+                    module: module.to_string(),
+                    database: self.proof.database.clone(),
+                    source,
+                },
                 source => InstallError::Fetch { module: module.to_string(), source },
             })
     }

@@ -20,6 +20,7 @@ mod bytes;
 pub mod durable;
 mod error;
 mod goroot_files;
+mod hash;
 mod inspect;
 mod install;
 mod local;

@@ -86,7 +86,8 @@ fn what_nobody_has_is_not_published() {
     assert!(hint.contains("first release is go1.97.0"), "{hint}");
     // On record, but gone from the proxy.
     fs_err::remove_file(world.mirror.www.join(module(ONE).zip_path())).unwrap();
-    not_published(ONE);
+    let gone = not_published(ONE);
+    assert!(gone.contains("is on record in"), "{gone}");
     assert_nothing_installed(&store);
 }
 

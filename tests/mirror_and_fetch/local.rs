@@ -301,9 +301,9 @@ fn a_goroot_that_is_not_proven_has_its_digest_and_the_reason() {
     let toolchain = world.take_it(&world.path("unheard-of")).unwrap();
     let (h1, because) = reason(&toolchain);
     let expected = format!(
-        "the checksum database {} has no record of {}",
-        mirror::DEFAULT_DATABASE,
-        module("go1.97.3")
+        "the checksum database {name} at {goproxy}/sumdb/{name} has no record of {}",
+        module("go1.97.3"),
+        name = mirror::DEFAULT_DATABASE,
     );
     assert_eq!((h1.is_some(), because), (true, &*expected));
 
