@@ -11,13 +11,13 @@ use crate::sumdb::SumdbError;
 
 /// What to do with an archive that is not proven. Whether to is not for us to say.
 const ADVICE: &str =
-    "To use it unproven all the same, unpack it and name the folder instead: reports will say so";
+    "to use it unproven all the same, unpack it and name the folder instead; reports will say so";
 
-/// The advice as a sentence more, where only proof is wanting and nothing speaks against the archive.
+/// The advice, where only proof is wanting and nothing speaks against the archive.
 fn advice(error: &SumdbError) -> String {
     match error {
-        SumdbError::NotFound { .. } => format!(". {ADVICE}"),
-        error if may_pass(error) => format!(". {ADVICE}"),
+        SumdbError::NotFound { .. } => format!(" ({ADVICE})"),
+        error if may_pass(error) => format!(" ({ADVICE})"),
         _ => String::new(),
     }
 }
@@ -71,7 +71,7 @@ pub enum InstallError {
     /// The release archive holds other files than the checksum database has on record.
     #[error(
         "{path} is not what the checksum database {database} has on record for {module}: {digests}; \
-         nothing was installed. {ADVICE}"
+         nothing was installed ({ADVICE})"
     )]
     TarballMismatch { path: String, module: String, database: String, digests: Box<Digests> },
 

@@ -164,9 +164,10 @@ fn no_proof(module: &ToolchainModule, error: SumdbError) -> Result<String, Sumdb
         SumdbError::NotFound { database, .. } => {
             Ok(format!("the checksum database {database} has no record of {module}"))
         }
-        error if may_pass(&error) => {
-            Ok(format!("the checksum database could not be asked: {:#}", Error::from(error)))
+        SumdbError::Unavailable { database, reason, .. } => {
+            Ok(format!("the checksum database {database} could not be asked: {reason}"))
         }
+        error if may_pass(&error) => Ok(format!("{:#}", Error::from(error))),
         error => Err(error),
     }
 }
