@@ -243,3 +243,43 @@ pub fn described(toolchain: &Toolchain) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(proof: &str, h1: &str, because: &str) -> ToolchainRow {
+        let mut row = ToolchainRow::bare("mine", ToolchainStatus::Installed, String::new());
+        row.proof = proof.to_owned();
+        row.h1 = h1.to_owned();
+        row.unproven_because = because.to_owned();
+        row
+    }
+
+    #[test]
+    fn a_toolchain_is_the_same_by_its_digest_proven_or_not() {
+        let offline = row("unproven", "h1:a", "the database could not be asked");
+        let proven = row("proven", "h1:a", "");
+        hold_against(&offline, &offline).unwrap();
+        hold_against(&offline, &proven).unwrap();
+        hold_against(&proven, &offline).unwrap();
+        let changed = row("unproven", "h1:b", "the database could not be asked");
+        for recorded in [&offline, &proven] {
+            let Err(Stop::No(error)) = hold_against(recorded, &changed) else { panic!() };
+            let text = error.to_string();
+            assert!(text.contains("h1:a") && text.contains("h1:b"), "{text}");
+        }
+        let no_module = row("unproven", "", "the tree cannot be a module");
+        hold_against(&no_module, &no_module).unwrap();
+        assert!(hold_against(&no_module, &proven).is_err());
+    }
+
+    #[test]
+    fn a_survey_of_an_earlier_version_goes_on_without_the_digest() {
+        let earlier = row("unproven", "", "");
+        hold_against(&earlier, &row("unproven", "h1:a", "no record of it")).unwrap();
+        let mut other = row("proven", "h1:a", "");
+        other.go_version = "go version go1.99.1".to_owned();
+        assert!(hold_against(&earlier, &other).is_err());
+    }
+}
