@@ -25,13 +25,15 @@ impl SettingError {
     }
 }
 
-/// Blots out what stands between `://` and `@` in the URLs of a value.
+/// Blots out what stands between `://` and the last `@` after it in the URLs of a value.
+///
+/// That may be more than the credentials, but a password that was not escaped as it should be, and
+/// so holds separators, is covered as well.
 fn without_credentials(value: &str) -> String {
     let mut shown = String::new();
     for (number, part) in value.split("://").enumerate() {
         let separator = if number == 0 { "" } else { "://" };
-        let host_end = part.find(['/', ',', '|', ' ']).unwrap_or(part.len());
-        let part = match part[..host_end].rfind('@') {
+        let part = match part.rfind('@') {
             Some(at) if number > 0 => format!("xxxxx{}", &part[at..]),
             _ => part.to_owned(),
         };
@@ -120,6 +122,7 @@ fn parse_entry(text: &str) -> Result<ProxyBase, String> {
         _ => {}
     }
     if text.starts_with('/') {
+        let text = without_credentials(text);
         return Err(format!("{text:?} is a path; write file://{text}"));
     }
     // A host without a scheme means https; a single word is kept for the go command's own use.
@@ -188,8 +191,9 @@ impl SumdbSetting {
         }
         let key = look_up(defaults::KNOWN_DATABASES, name_or_key).unwrap_or(name_or_key);
         let key: VerifierKey = key.parse().map_err(|e| {
+            // The word is not repeated: it may be a part of a URL with credentials.
             error(format!(
-                "{name_or_key:?} is neither a known database ({}) nor a key like name+hash+base64: {e}",
+                "neither a known database ({}) nor a key like name+hash+base64: {e}",
                 defaults::GOSUMDB
             ))
         })?;
@@ -330,6 +334,27 @@ mod tests {
         let error = goproxy_error("https://b.example,http://user:secret@a.example/x");
         assert_snapshot!(error, @r#"GOPROXY="https://b.example,http://xxxxx@a.example/x": credentials are sent over https only, and an http URL has some"#);
         assert_eq!(list("https://user:secret@a.example").len(), 1);
+    }
+
+    /// Found by the fuzz target `settings`.
+    #[test]
+    fn no_error_repeats_credentials() {
+        let url = "https://user:secret@a.example/x";
+        assert_snapshot!(gosumdb_error(url), @r#"GOSUMDB="https://xxxxx@a.example/x": neither a known database (sum.golang.org) nor a key like name+hash+base64: expected name+hash+base64 with a hash of 8 hexadecimal digits"#);
+        for value in [
+            url.to_owned(),
+            format!("{url} on"),
+            format!("on {url} x"),
+            format!("/{url}"),
+            format!("x{url}"),
+            "ftp://user:sec ret@a.example".to_owned(),
+            "ftp://user:sec/ret@a.example".to_owned(),
+        ] {
+            for error in [goproxy_error(&format!("{value},ftp://b")), gosumdb_error(&value)] {
+                let is_silent = !error.contains("sec") && !error.contains("ret@");
+                assert!(is_silent, "{value}: {error}");
+            }
+        }
     }
 
     #[test]
