@@ -827,3 +827,124 @@ mod changes {
         }
     }
 }
+
+/// What a valid text becomes when it is changed: refused, or just what it says.
+mod changes {
+    use super::*;
+
+    const MODULE: &str = "example.test/m5";
+
+    /// A byte put in, taken out or replaced.
+    #[derive(Clone, Debug)]
+    struct Change {
+        place: prop::sample::Index,
+        kind: u8,
+        byte: u8,
+    }
+
+    impl Change {
+        fn make(&self, bytes: &mut Vec<u8>) {
+            let place = self.place.index(bytes.len());
+            match self.kind {
+                0 => bytes.insert(place, self.byte),
+                1 => drop(bytes.remove(place)),
+                _ => bytes[place] = self.byte,
+            }
+        }
+    }
+
+    /// One change, of a byte that is likely to matter.
+    fn change() -> impl Strategy<Value = Change> {
+        let byte =
+            prop_oneof![any::<u8>(), b'0'..=b'9', Just(b'\n'), Just(b' '), Just(b'x'), Just(b'/')];
+        (any::<prop::sample::Index>(), 0..3_u8, byte).prop_map(|(place, kind, byte)| Change {
+            place,
+            kind,
+            byte,
+        })
+    }
+
+    fn changed(text: &str, changes: &[Change]) -> Vec<u8> {
+        let mut bytes = text.as_bytes().to_vec();
+        changes.iter().for_each(|change| {
+            if !bytes.is_empty() {
+                change.make(&mut bytes);
+            }
+        });
+        bytes
+    }
+
+    fn changes() -> impl Strategy<Value = Vec<Change>> {
+        prop::collection::vec(change(), 1..4)
+    }
+
+    proptest! {
+        #[test]
+        fn a_changed_note_is_refused_or_says_the_same(
+            text in "([ -~é—]{0,20}\n){1,4}", changes in changes()
+        ) {
+            let note = changed(&sign(&text, &signer()), &changes);
+            if let Ok(opened) = note::open(&note, &key()) {
+                prop_assert_eq!(opened, text);
+            }
+        }
+
+        #[test]
+        fn a_changed_head_is_refused_or_another_head(
+            size in 1..=i64::MAX as u64, root: [u8; 32], changes in changes()
+        ) {
+            let head = TreeHead { size, root: Hash(root) };
+            let text = changed(&head.text(), &changes);
+            let Ok(text) = str::from_utf8(&text) else { return Ok(()) };
+            if let Ok(other) = TreeHead::parse(text) {
+                prop_assert!(text.starts_with(&other.text()), "{} became {:?}", text, other);
+            }
+        }
+
+        #[test]
+        fn a_changed_tile_path_is_refused_or_of_another_tile(
+            index: u64, size in 1..=i64::MAX as u64, level in 0..8_u32, changes in changes()
+        ) {
+            let tile = Tile::in_tree(level, index % (1 + (size >> (8 * level)) / 256), size);
+            let Some(tile) = tile else { return Ok(()) };
+            prop_assert_eq!(tile.to_string().parse(), Ok(tile));
+            let path = changed(&tile.to_string(), &changes);
+            let Ok(path) = str::from_utf8(&path) else { return Ok(()) };
+            if let Ok(other) = path.parse::<Tile>() {
+                prop_assert_eq!(other.to_string(), path);
+                prop_assert!(other.bytes() <= 8192);
+            }
+        }
+
+        #[test]
+        fn a_changed_answer_is_refused_or_just_what_it_says(
+            id in 0..SIZE, h1: [u8; 32], changes in changes()
+        ) {
+            let module = ModuleRecord {
+                path: MODULE.to_owned(),
+                h1: crate::module::TreeDigest::from_bytes(h1),
+                ..record(5)
+            };
+            let answer = format!("{id}\n{}\n{}", module.text(), Server::at(1).head());
+            let answer = changed(&answer, &changes);
+            let Ok(Answer { id, record, note }) = Answer::parse(&answer) else { return Ok(()) };
+            let written = format!("{id}\n{record}\n{note}");
+            prop_assert_eq!(written.as_bytes(), &answer[..]);
+            if let Ok(found) = find_module(record, MODULE, VERSION) {
+                for line in found.text().lines() {
+                    prop_assert_eq!(record.lines().filter(|other| *other == line).count(), 1);
+                }
+            }
+        }
+
+        #[test]
+        fn a_changed_key_is_refused(name in "[a-z./]{1,20}", seed: [u8; 32], changes in changes()) {
+            let key = SignerKey::from_seed(&name, &seed).unwrap().verifier().to_string();
+            let text = changed(&key, &changes);
+            let Ok(text) = str::from_utf8(&text) else { return Ok(()) };
+            if let Ok(other) = VerifierKey::parse(text) {
+                prop_assert_eq!(other.to_string(), key);
+            }
+        }
+    }
+}
