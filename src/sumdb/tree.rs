@@ -56,11 +56,12 @@ pub fn leaf_hash(record_text: &[u8]) -> Hash {
 ///
 /// Source: RFC 6962, section 2.1.
 pub fn node_hash(left: &Hash, right: &Hash) -> Hash {
-    let mut digest = Sha256::new();
-    digest.update([1]);
-    digest.update(left.0);
-    digest.update(right.0);
-    Hash(digest.finalize().into())
+    let mut both = [1; 1 + 2 * Hash::BYTES];
+    both[1..=Hash::BYTES].copy_from_slice(&left.0);
+    both[1 + Hash::BYTES..].copy_from_slice(&right.0);
+    let mut hash = Hash([0; Hash::BYTES]);
+    Sha256::new_with_prefix(both).finalize_into((&mut hash.0).into());
+    hash
 }
 
 /// Computes the root over `hashes`, left to right; the root over none is that of the empty tree.
