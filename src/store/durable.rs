@@ -4,9 +4,15 @@ use std::fs::{Permissions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use fs_err::File;
 use tempfile::NamedTempFile;
+
+/// How long [`while_flushing`] waits between two flushes: each makes others who write wait a little.
+const FLUSH_PAUSE: Duration = Duration::from_millis(100);
 
 /// Writes `bytes` to `path`, replacing what is there; readers see the old content or the new.
 ///
@@ -84,6 +90,26 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
 /// If `path` cannot be opened or the system reports a failed write.
 pub fn sync_file_system(path: &Path) -> io::Result<()> {
     nix::unistd::syncfs(File::open(path)?.file()).map_err(io::Error::from)
+}
+
+/// Does `work`, which writes much to the file system of `folder`, while the disk is kept busy with
+/// what is written already; so the flush that must follow finds little left to do.
+///
+/// Nothing is certain to be on the disk afterwards: that is what the flush is for.
+pub(super) fn while_flushing<T>(folder: &Path, work: impl FnOnce() -> T) -> T {
+    let is_done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let flusher = scope.spawn(|| {
+            // A failure here is met again by the flush at the end, which reports it.
+            while !is_done.load(Ordering::Relaxed) && sync_file_system(folder).is_ok() {
+                thread::park_timeout(FLUSH_PAUSE);
+            }
+        });
+        let result = work();
+        is_done.store(true, Ordering::Relaxed);
+        flusher.thread().unpark();
+        result
+    })
 }
 
 /// A lock between processes, and between threads of one, that ends with its holder however it ends.

@@ -200,7 +200,9 @@ impl Install<'_> {
         let siblings = self.store.siblings(module)?;
         let is_stopped = || self.onlooker.is_stopped();
         let root = work.path().join("tree");
-        let tree = Unpacked::from_archive(&archive, module, &root, &siblings, &is_stopped);
+        let tree = durable::while_flushing(work.path(), || {
+            Unpacked::from_archive(&archive, module, &root, &siblings, &is_stopped)
+        });
         let tree = tree.map_err(|error| match self.onlooker.is_stopped() {
             true => self.stopped(),
             false => InstallError::Store(error),
