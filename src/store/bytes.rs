@@ -43,8 +43,10 @@ impl Bytes for Vec<u8> {
     }
 }
 
-/// How much a [`Reader`] reads ahead: more than most compressed files of a toolchain have, so most
-/// cost one system call.
+/// How much a [`Reader`] reads ahead while a zip is looked through, header by header.
+const GLANCE_BYTES: usize = 1024;
+/// How much its clones read ahead, which unpack: more than most compressed files of a toolchain
+/// have, so most cost one system call.
 const AHEAD_BYTES: usize = 16 * 1024;
 
 /// A place in [`Bytes`], as the zip reader wants it. A clone has its own place.
@@ -52,6 +54,8 @@ pub(super) struct Reader {
     bytes: Arc<dyn Bytes>,
     size: u64,
     at: u64,
+    /// How much is read ahead, in bytes.
+    ahead_bytes: usize,
     /// What was read last, from `ahead_at` on. Unlike that of a `BufReader` it outlives a seek.
     ahead: Vec<u8>,
     ahead_at: u64,
@@ -60,7 +64,7 @@ pub(super) struct Reader {
 impl Reader {
     pub fn new(bytes: Arc<dyn Bytes>) -> io::Result<Self> {
         let size = bytes.size()?;
-        Ok(Reader { bytes, size, at: 0, ahead: Vec::new(), ahead_at: 0 })
+        Ok(Reader { bytes, size, at: 0, ahead_bytes: GLANCE_BYTES, ahead: Vec::new(), ahead_at: 0 })
     }
 
     /// The bytes at hand from the current place on.
@@ -70,7 +74,7 @@ impl Reader {
     }
 
     fn read_ahead(&mut self) -> io::Result<()> {
-        self.ahead.resize(AHEAD_BYTES, 0);
+        self.ahead.resize(self.ahead_bytes, 0);
         let result = self.bytes.read_at(&mut self.ahead, self.at);
         self.ahead.truncate(*result.as_ref().unwrap_or(&0));
         self.ahead_at = self.at;
@@ -84,6 +88,7 @@ impl Clone for Reader {
             bytes: Arc::clone(&self.bytes),
             size: self.size,
             at: self.at,
+            ahead_bytes: AHEAD_BYTES,
             ahead: Vec::new(),
             ahead_at: 0,
         }
@@ -92,7 +97,7 @@ impl Clone for Reader {
 
 impl Read for Reader {
     fn read(&mut self, mut into: &mut [u8]) -> io::Result<usize> {
-        if self.at_hand().is_empty() && into.len() < AHEAD_BYTES {
+        if self.at_hand().is_empty() && into.len() < self.ahead_bytes {
             self.read_ahead()?;
         }
         let count = match self.at_hand() {
@@ -132,7 +137,10 @@ mod tests {
             let bytes: Vec<u8> = (0..length).map(|place| (place * 7 + place / 251) as u8).collect();
             let mut cursor = io::Cursor::new(bytes.clone());
             let mut reader = Reader::new(Arc::new(bytes)).unwrap();
-            for (place, count) in steps {
+            for (index, (place, count)) in steps.into_iter().enumerate() {
+                if index == 5 {
+                    reader = reader.clone();
+                }
                 let (mut expected, mut found) = (Vec::new(), Vec::new());
                 cursor.seek(SeekFrom::Start(place)).unwrap();
                 reader.seek(SeekFrom::Start(place)).unwrap();

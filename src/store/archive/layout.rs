@@ -31,13 +31,12 @@ pub(super) fn find_gap(zip: &ZipArchive<Reader>, bytes: &impl Bytes) -> ZipResul
     let mut spans = Vec::with_capacity(2 * zip.len() + 1);
     for place in 0..zip.len() {
         let entry = zip.by_index_data(place)?;
-        let header = header_span(bytes, entry.central_header_start())?;
-        let flags = number(bytes, entry.central_header_start() + 8)?;
+        let header = DirectoryHeader::read(bytes, entry.central_header_start())?;
         let mut body = body_span(bytes, entry.header_start(), entry.compressed_size())?;
-        if flags & SIZES_FOLLOW != 0 && body.1 < directory_start {
+        if header.flags & SIZES_FOLLOW != 0 && body.1 < directory_start {
             body.1 += sizes_bytes(bytes, body.1)?;
         }
-        spans.extend([header, body]);
+        spans.extend([header.span, body]);
     }
     let size = bytes.size()?;
     spans.push((size - END_BYTES, size));
@@ -54,21 +53,31 @@ pub(super) fn find_gap(zip: &ZipArchive<Reader>, bytes: &impl Bytes) -> ZipResul
 }
 
 /// The header of an entry in the directory, with the name and all that follows it.
-fn header_span(bytes: &impl Bytes, start: u64) -> io::Result<Span> {
-    let mut length = DIRECTORY_HEADER_BYTES;
-    for at in [28, 30, 32] {
-        length += u64::from(number(bytes, start + at)?);
+struct DirectoryHeader {
+    span: Span,
+    flags: u16,
+}
+
+impl DirectoryHeader {
+    fn read(bytes: &impl Bytes, start: u64) -> io::Result<Self> {
+        let mut header = [0; DIRECTORY_HEADER_BYTES as usize];
+        read_exact_at(bytes, &mut header, start)?;
+        let number = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
+        let following: u64 = [28, 30, 32].map(|at| u64::from(number(at))).into_iter().sum();
+        let end = start + DIRECTORY_HEADER_BYTES + following;
+        Ok(DirectoryHeader { span: (start, end), flags: number(8) })
     }
-    Ok((start, start + length))
 }
 
 /// An entry before the directory: header, name and body.
 fn body_span(bytes: &impl Bytes, start: u64, packed_bytes: u64) -> io::Result<Span> {
-    let mut length = LOCAL_HEADER_BYTES;
-    for at in [26, 28] {
-        length += u64::from(number(bytes, start + at)?);
-    }
-    Ok((start, (start + length).saturating_add(packed_bytes)))
+    let mut lengths = [0; 4];
+    read_exact_at(bytes, &mut lengths, start + 26)?;
+    let [name_low, name_high, extra_low, extra_high] = lengths;
+    let name_bytes = u64::from(u16::from_le_bytes([name_low, name_high]));
+    let extra_bytes = u64::from(u16::from_le_bytes([extra_low, extra_high]));
+    let body_start = start + LOCAL_HEADER_BYTES + name_bytes + extra_bytes;
+    Ok((start, body_start.saturating_add(packed_bytes)))
 }
 
 /// The length of the sizes that follow a body: writers may or may not mark them.
@@ -76,10 +85,4 @@ fn sizes_bytes(bytes: &impl Bytes, at: u64) -> io::Result<u64> {
     let mut mark = [0; 4];
     read_exact_at(bytes, &mut mark, at)?;
     Ok(if &mark == b"PK\x07\x08" { 16 } else { 12 })
-}
-
-fn number(bytes: &impl Bytes, at: u64) -> io::Result<u16> {
-    let mut number = [0; 2];
-    read_exact_at(bytes, &mut number, at)?;
-    Ok(u16::from_le_bytes(number))
 }
