@@ -79,6 +79,8 @@ impl Store {
         let _lock = FolderLock::acquire(&place.lock)?;
         let proof = self.prove(module, proxies, database)?;
         if let Some(toolchain) = place.installed(&proof)? {
+            // A process that was killed just after it had installed this left its zip.
+            place.download.discard()?;
             return Ok(toolchain);
         }
         let install = Install { store: self, place: &place, proof: &proof, proxies, onlooker };

@@ -60,6 +60,22 @@ fn an_installed_toolchain_is_proven_again_without_the_network() {
 }
 
 #[test]
+fn a_download_left_by_who_installed_it_is_removed() {
+    let world = World::new();
+    let store = world.store("store");
+    let goproxy = world.mirror.goproxy_file();
+    world.install(&store, TWO, &goproxy).unwrap();
+    let zip = format!("downloads/{TWO}.{}.zip", Platform::host());
+    for left in [&[""][..], &[".toml"], &["", ".toml", ".toml.new"]] {
+        for ending in left {
+            write(store.root().join(format!("{zip}{ending}")), "left");
+        }
+        world.install(&store, TWO, &goproxy).unwrap();
+        assert!(contents(&store.root().join("downloads")).is_empty(), "{left:?}");
+    }
+}
+
+#[test]
 fn an_installed_toolchain_is_not_used_without_proof() {
     let world = World::new();
     let store = world.store("store");
