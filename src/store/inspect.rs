@@ -67,12 +67,11 @@ impl Store {
     ///
     /// If the store cannot be read.
     pub fn installed_modules(&self) -> io::Result<Vec<ToolchainModule>> {
-        let places = self.places()?.into_iter();
-        let recorded = places.filter_map(|place| match place.recorded() {
-            Ok(recorded) => recorded.map(|_| Ok(place.module)),
-            Err(error) => Some(Err(error)),
-        });
-        recorded.collect()
+        let module = |toolchain: Toolchain| ToolchainModule {
+            release: toolchain.release,
+            platform: toolchain.platform,
+        };
+        Ok(self.installed()?.into_iter().map(module).collect())
     }
 
     /// Hashes an installed toolchain and holds it against the checksum database's record, proven
