@@ -1,5 +1,5 @@
-//! Where the parts of a zip lie: one after the other from its first byte to its last, with nothing
-//! before, between or behind.
+//! Where the entries of a zip lie: one after the other from its first byte to its directory, with
+//! nothing before, between or behind.
 //!
 //! What no entry and no header covers could be another zip to another reader.
 
@@ -14,7 +14,6 @@ use crate::store::bytes::{Bytes, Reader};
 /// The length of the record at the end of a zip without a comment.
 pub(super) const END_BYTES: u64 = 22;
 const LOCAL_HEADER_BYTES: u64 = 30;
-const DIRECTORY_HEADER_BYTES: u64 = 46;
 /// The flag of an entry whose sizes follow its body, because its writer did not know them before.
 const SIZES_FOLLOW: u16 = 1 << 3;
 
@@ -23,50 +22,40 @@ type Span = (u64, u64);
 
 /// Returns where the first gap or overlap is, if there is one.
 ///
+/// From the directory on, nothing is looked at: that its records fill the rest is checked already.
+///
 /// # Errors
 ///
 /// If the file cannot be read.
 pub(super) fn find_gap(zip: &ZipArchive<Reader>, bytes: &impl Bytes) -> ZipResult<Option<u64>> {
     let directory_start = zip.central_directory_start();
-    let mut spans = Vec::with_capacity(2 * zip.len() + 1);
+    let mut spans = Vec::with_capacity(zip.len());
     for place in 0..zip.len() {
         let entry = zip.by_index_data(place)?;
-        let header = DirectoryHeader::read(bytes, entry.central_header_start())?;
         let mut body = body_span(bytes, entry.header_start(), entry.compressed_size())?;
-        if header.flags & SIZES_FOLLOW != 0 && body.1 < directory_start {
+        if flags(bytes, entry.central_header_start())? & SIZES_FOLLOW != 0
+            && body.1 < directory_start
+        {
             body.1 += sizes_bytes(bytes, body.1)?;
         }
-        spans.extend([header.span, body]);
+        spans.push(body);
     }
-    let size = bytes.size()?;
-    spans.push((size - END_BYTES, size));
     spans.sort_unstable();
     let mut end = 0;
     for (start, next_end) in spans {
-        let is_in_its_part = start >= directory_start || next_end <= directory_start;
-        if start != end || !is_in_its_part {
+        if start != end {
             return Ok(Some(end));
         }
         end = next_end;
     }
-    Ok(None)
+    Ok((end != directory_start).then_some(end))
 }
 
-/// The header of an entry in the directory, with the name and all that follows it.
-struct DirectoryHeader {
-    span: Span,
-    flags: u16,
-}
-
-impl DirectoryHeader {
-    fn read(bytes: &impl Bytes, start: u64) -> io::Result<Self> {
-        let mut header = [0; DIRECTORY_HEADER_BYTES as usize];
-        read_exact_at(bytes, &mut header, start)?;
-        let number = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
-        let following: u64 = [28, 30, 32].map(|at| u64::from(number(at))).into_iter().sum();
-        let end = start + DIRECTORY_HEADER_BYTES + following;
-        Ok(DirectoryHeader { span: (start, end), flags: number(8) })
-    }
+/// The flags in the directory's record of an entry.
+fn flags(bytes: &impl Bytes, record_start: u64) -> io::Result<u16> {
+    let mut flags = [0; 2];
+    read_exact_at(bytes, &mut flags, record_start + 8)?;
+    Ok(u16::from_le_bytes(flags))
 }
 
 /// An entry before the directory: header, name and body.
