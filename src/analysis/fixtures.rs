@@ -52,6 +52,7 @@ pub(crate) fn plan(variants: &[&str], programs: &[&str], rounds: u32) -> Plan {
         go: "1.21,1.24,1.27".into(),
         variants: owned(variants),
         programs: owned(programs),
+        extras: Vec::new(),
         size: "quick".into(),
         rounds,
         seed: 7,

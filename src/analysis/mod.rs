@@ -58,11 +58,11 @@ pub struct ReportModel {
 pub struct MetricModel {
     pub metric: Metric,
     pub cells: Vec<Vec<Entry>>,
-    /// For every variant: its geometric mean relative to the newest.
+    /// For every variant: its geometric mean relative to the newest, without the plan's extras.
     pub means: Vec<Overall>,
     /// For every program: from the oldest to the newest variant; `None` without a common round.
     pub changes: Vec<Option<Change>>,
-    /// From the oldest to the newest variant over all matching programs.
+    /// From the oldest to the newest variant over all matching programs but the plan's extras.
     pub overall: Overall,
 }
 
@@ -92,7 +92,9 @@ impl Survey {
             plan: self.plan.clone(),
             host: self.host.clone(),
             toolchains: grid.toolchains().cloned().collect(),
-            metrics: Metric::ALL.map(|metric| MetricModel::of(metric, &grid, ends)).into(),
+            metrics: Metric::ALL
+                .map(|metric| MetricModel::of(metric, &self.plan, &grid, ends))
+                .into(),
             ends,
             completeness: Completeness::of(&self.plan, &grid),
             shortfalls: shortfall::all(&self.plan, &grid),
@@ -102,7 +104,7 @@ impl Survey {
 }
 
 impl MetricModel {
-    fn of(metric: Metric, grid: &Grid<'_>, ends: Option<(usize, usize)>) -> Self {
+    fn of(metric: Metric, plan: &Plan, grid: &Grid<'_>, ends: Option<(usize, usize)>) -> Self {
         let observe = |cell: &Evidence<'_>| metric.observe(cell);
         let observed: Vec<Vec<Observed>> =
             grid.cells.iter().map(|row| row.iter().map(observe).collect()).collect();
@@ -121,12 +123,15 @@ impl MetricModel {
             let changes = vec![None; grid.programs];
             return MetricModel { metric, cells, means, changes, overall: Overall::NOTHING };
         };
-        let (oldest, newest) = (&observed[first], &observed[last]);
+        let changes = observed[first].iter().zip(&observed[last]);
+        let changes = changes.map(|(oldest, newest)| Change::between(oldest, newest)).collect();
+        let counting: Vec<_> = observed.into_iter().map(|row| without_extras(plan, row)).collect();
+        let (oldest, newest) = (&counting[first], &counting[last]);
         MetricModel {
             metric,
             cells,
-            means: observed.iter().map(|variant| Overall::between(newest, variant)).collect(),
-            changes: oldest.iter().zip(newest).map(|(a, b)| Change::between(a, b)).collect(),
+            means: counting.iter().map(|variant| Overall::between(newest, variant)).collect(),
+            changes,
             overall: Overall::between(oldest, newest),
         }
     }
@@ -143,6 +148,16 @@ impl ReportModel {
     pub fn newest(&self) -> Option<&str> {
         self.ends.map(|(_, last)| self.plan.variants[last].as_str())
     }
+}
+
+/// The values of the programs that enter geometric means.
+fn without_extras(plan: &Plan, row: Vec<Observed>) -> Vec<Observed> {
+    let counts = |program: &String| !plan.extras.contains(program);
+    row.into_iter()
+        .zip(&plan.programs)
+        .filter(|(_, program)| counts(program))
+        .map(|(o, _)| o)
+        .collect()
 }
 
 /// Finds the oldest and the newest variant that ran at all. A plan may name a newest release that

@@ -67,6 +67,20 @@ fn the_newest_release_is_its_own_measure() {
 }
 
 #[test]
+fn an_extra_program_is_compared_but_enters_no_mean() {
+    let all = survey();
+    let mut without = all.clone();
+    without.plan.programs.remove(1);
+    let mut beside = all;
+    beside.plan.extras = vec!["binary-trees".into()];
+    let (without, beside) = (without.analyse(), beside.analyse());
+    let (without, beside) = (metric(&without, Metric::Elapsed), metric(&beside, Metric::Elapsed));
+    assert_eq!(beside.overall, without.overall);
+    assert_eq!(beside.means, without.means);
+    assert!(beside.changes[1].is_some() && beside.cells[0][1].summary().is_some());
+}
+
+#[test]
 fn a_complete_survey_has_nothing_to_say_about_itself() {
     let model = survey().analyse();
     assert_eq!((&model.warnings, &model.shortfalls), (&Vec::new(), &Vec::new()));

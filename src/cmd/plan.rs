@@ -108,6 +108,7 @@ pub fn make(
         Some(plan) => plan.clone(),
         None => defaults(name)?,
     };
+    plan.schema = Plan::SCHEMA;
     plan.created_at = Timestamp::now();
     plan.command_line = env.command_line.clone();
     plan.suite = PlannedSuite { name: folder.suite.name.clone(), sha256: folder.sha256.clone() };
@@ -119,6 +120,7 @@ pub fn make(
         plan.programs = programs_of_size(&folder.suite, &plan.size);
     }
     check_programs(&plan, &folder.suite)?;
+    plan.extras = extras(&plan, &folder.suite);
     if earlier.is_none_or(|earlier| earlier.go != plan.go) {
         resolve(&mut plan, env)?;
     }
@@ -172,6 +174,7 @@ fn defaults(name: &str) -> Result<Plan, Stop> {
         go: "all".to_owned(),
         variants: Vec::new(),
         programs: Vec::new(),
+        extras: Vec::new(),
         size: "full".to_owned(),
         rounds: 5,
         seed: random_seed().context("cannot draw a seed")?,
@@ -206,6 +209,14 @@ fn environment(threads: Threads, cpus: u32) -> Vec<String> {
 fn programs_of_size(suite: &Suite, size: &str) -> Vec<String> {
     let has_size = |program: &&Program| program.sizes.contains_key(size);
     suite.programs.iter().filter(has_size).map(|program| program.name.clone()).collect()
+}
+
+/// The programs of a plan that the suite keeps out of its means; all of them count where there is
+/// nothing else to count.
+fn extras(plan: &Plan, suite: &Suite) -> Vec<String> {
+    let is_extra = |name: &&String| suite.program(name).is_some_and(|program| program.extra);
+    let extras: Vec<String> = plan.programs.iter().filter(is_extra).cloned().collect();
+    if extras.len() == plan.programs.len() { Vec::new() } else { extras }
 }
 
 fn check_programs(plan: &Plan, suite: &Suite) -> Result<(), Stop> {

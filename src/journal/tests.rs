@@ -15,6 +15,7 @@ fn plan() -> Plan {
         go: "1.21".into(),
         variants: vec!["go1.21.13".into()],
         programs: vec!["n-body".into()],
+        extras: Vec::new(),
         size: "quick".into(),
         rounds: 3,
         seed: 7,
@@ -223,8 +224,8 @@ fn plan_and_host_are_named_when_they_are_damaged() {
     fs::write(dir.path().join("host.json"), "{").unwrap();
     let message = error(read(dir.path())).to_string();
     assert!(message.contains("host.json: ") && message.contains("line 1"), "{message}");
-    fs::write(dir.path().join("survey.toml"), "schema = 2").unwrap();
-    assert!(error(read(dir.path())).to_string().contains("schema 2"));
+    fs::write(dir.path().join("survey.toml"), "schema = 3").unwrap();
+    assert!(error(read(dir.path())).to_string().contains("schema 3"));
 }
 
 #[test]

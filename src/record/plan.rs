@@ -21,6 +21,9 @@ pub struct Plan {
     /// The variants the selection stood for on that day, oldest first.
     pub variants: Vec<String>,
     pub programs: Vec<String>,
+    /// Those of `programs` that are measured and shown like any other, but enter no geometric mean.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extras: Vec<String>,
     pub size: String,
     pub rounds: u32,
     /// The order of every round follows from it.
@@ -94,7 +97,7 @@ pub enum PlanError {
 
 impl Plan {
     /// The schema this program writes.
-    pub const SCHEMA: u32 = 1;
+    pub const SCHEMA: u32 = 2;
 
     /// The plan as the text of `survey.toml`.
     pub fn to_toml(&self) -> String {
@@ -200,6 +203,7 @@ pub(crate) mod tests {
             go: "1.21,1.27".into(),
             variants: vec!["go1.21.13".into(), "go1.27.1".into()],
             programs: vec!["n-body".into(), "fasta".into()],
+            extras: vec!["fasta".into()],
             size: "quick".into(),
             rounds: 3,
             seed: 7,
@@ -233,8 +237,16 @@ pub(crate) mod tests {
 
     #[test]
     fn a_later_schema_is_refused_by_number() {
-        let text = plan().to_toml().replace("schema = 1", "schema = 2");
-        assert!(matches!(Plan::parse(&text), Err(PlanError::Schema { found: 2, known: 1 })));
+        let text = plan().to_toml().replace("schema = 2", "schema = 3");
+        assert!(matches!(Plan::parse(&text), Err(PlanError::Schema { found: 3, known: 2 })));
+    }
+
+    #[test]
+    fn a_plan_of_the_first_schema_has_no_extras() {
+        let text = plan().to_toml().replace("schema = 2", "schema = 1");
+        let text = text.replace("extras = [\"fasta\"]\n", "");
+        let expected = Plan { schema: 1, extras: Vec::new(), ..plan() };
+        assert_eq!(Plan::parse(&text).unwrap(), expected);
     }
 
     #[test]

@@ -23,14 +23,21 @@ pub fn section(model: &ReportModel) -> String {
 fn table(model: &ReportModel) -> Table {
     let metrics = model.metrics.iter().map(|metric| metric.metric.to_string());
     let mut table = Table::of_numbers(std::iter::once("program".to_owned()).chain(metrics));
-    for (place, program) in model.plan.programs.iter().enumerate() {
-        let cells = model.metrics.iter().map(|metric| change_cell(metric.changes[place].as_ref()));
-        table.push(std::iter::once(program.clone()).chain(cells));
+    let cells = |place: usize| {
+        model.metrics.iter().map(move |metric| change_cell(metric.changes[place].as_ref()))
+    };
+    let (extras, counting): (Vec<_>, Vec<_>) = (model.plan.programs.iter().enumerate())
+        .partition(|(_, program)| model.plan.extras.contains(program));
+    for (place, program) in counting {
+        table.push(std::iter::once(program.clone()).chain(cells(place)));
     }
     let overall = model.metrics.iter().map(|metric| change_cell(metric.overall.change.as_ref()));
     table.push(std::iter::once("geometric mean".to_owned()).chain(overall));
     let programs = model.metrics.iter().map(|metric| metric.overall.programs.to_string());
     table.push(std::iter::once("programs in it".to_owned()).chain(programs));
+    for (place, program) in extras {
+        table.push(std::iter::once(format!("{program} (not in it)")).chain(cells(place)));
+    }
     table
 }
 

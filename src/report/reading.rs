@@ -18,8 +18,8 @@ pub fn section(model: &ReportModel) -> String {
             .to_owned(),
         format!(
             "**Geometric means** are of the ratios to {newest}, over the programs measured on both \
-             (as many as the column says, or the mean itself as in \"of 3\"), taken within each \
-             round. Shown is the median of the rounds, with their \
+             (as many as the column says, or the mean itself as in \"of 3\") except the suite's \
+             extras, taken within each round. Shown is the median of the rounds, with their \
              range or, from six rounds on, its interval. The range says how well these rounds agree \
              about these programs; it says nothing about other programs or machines."
         ),

@@ -1,6 +1,6 @@
 //! `suite.toml` to a [`Suite`].
 
-use super::{Input, Patch, Program, Reference, ReferenceSource, Stdin, Suite, Workload};
+use super::{CLibrary, Input, Patch, Program, Reference, ReferenceSource, Stdin, Suite, Workload};
 use crate::release::{Minor, Release};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,8 +34,20 @@ struct WireProgram {
     task: String,
     about: String,
     #[serde(default)]
+    extra: bool,
+    c_library: Option<WireCLibrary>,
+    #[serde(default)]
     patch: Vec<WirePatch>,
     size: BTreeMap<String, WireWorkload>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireCLibrary {
+    name: String,
+    header: String,
+    link: String,
+    debian: String,
 }
 
 #[derive(Deserialize)]
@@ -149,7 +161,32 @@ fn program(wire: WireProgram) -> Result<Program, SuiteError> {
     if sizes.is_empty() {
         return Err(wrong(&name, "has no size".to_owned()));
     }
-    Ok(Program { name, task: wire.task, about: wire.about, patches, sizes })
+    let c_library =
+        wire.c_library.map(c_library).transpose().map_err(|reason| wrong(&name, reason))?;
+    Ok(Program {
+        name,
+        task: wire.task,
+        about: wire.about,
+        extra: wire.extra,
+        c_library,
+        patches,
+        sizes,
+    })
+}
+
+/// Header and link name become part of a C compiler's input and arguments.
+fn c_library(wire: WireCLibrary) -> Result<CLibrary, String> {
+    let header = wire.header.split('/').try_for_each(check_file_name);
+    let plain = |name: &str| check_file_name(name).is_ok() && !name.starts_with('-');
+    if header.is_err() || !plain(&wire.link) || !plain(&wire.debian) {
+        return Err(format!(
+            "c_library {}: expected header like \"gmp.h\", link like \"gmp\" and debian like \
+             \"libgmp-dev\", found {:?}, {:?} and {:?}",
+            wire.name, wire.header, wire.link, wire.debian
+        ));
+    }
+    let WireCLibrary { name, header, link, debian } = wire;
+    Ok(CLibrary { name, header, link, debian })
 }
 
 fn patch(wire: WirePatch) -> Result<Patch, String> {
@@ -219,6 +256,9 @@ mod tests {
 
     const DIGEST: &str = "62d1e8d0df7938d2aefda9a37887e0389231ea72c099c29a51afb6edca1bdc73";
 
+    const C_LIBRARY: &str = "about = \"counts\"\nc_library = { name = \"GMP\", \
+                             header = \"gmp.h\", link = \"gmp\", debian = \"libgmp-dev\" }";
+
     fn manifest() -> String {
         format!(
             r#"
@@ -265,6 +305,18 @@ expect = {{ file = "k-nucleotide-1000.txt", sha256 = "{DIGEST}", bytes = 242 }}
     }
 
     #[test]
+    fn a_program_may_be_an_extra_and_link_a_c_library() {
+        let text = manifest().replacen("about = \"counts\"", C_LIBRARY, 1);
+        let text = text.replacen("task = \"k-", "extra = true\ntask = \"k-", 1);
+        let suite = Suite::parse(&text).unwrap();
+        let program = &suite.programs[0];
+        assert!(program.extra);
+        assert_eq!(program.c_library.as_ref().unwrap().debian, "libgmp-dev");
+        let plain = Suite::parse(&manifest()).unwrap();
+        assert!(!plain.programs[0].extra && plain.programs[0].c_library.is_none());
+    }
+
+    #[test]
     fn the_oldest_release_decides_the_patches_of_all() {
         let suite = Suite::parse(&manifest()).unwrap();
         let program = suite.program("k-nucleotide").unwrap();
@@ -288,6 +340,12 @@ expect = {{ file = "k-nucleotide-1000.txt", sha256 = "{DIGEST}", bytes = 242 }}
         assert!(refused(DIGEST, "62d1").contains("not a SHA-256"));
         assert!(refused("file = \"k-nucleotide-1000.txt\", ", "").contains("neither or both"));
         assert!(refused("[[program]]", "[[program]]\nx = 1").contains("line"));
+        for header in ["/etc/passwd", "../gmp.h", "gmp.h>\\n#error"] {
+            let library = C_LIBRARY.replace("gmp.h", header);
+            assert!(refused("about = \"counts\"", &library).contains("expected header"));
+        }
+        let option = C_LIBRARY.replace("\"gmp\"", "\"-o\"");
+        assert!(refused("about = \"counts\"", &option).contains("expected header"));
     }
 
     proptest! {

@@ -28,9 +28,27 @@ pub struct Program {
     pub task: String,
     /// What it does and by which technique, in a line.
     pub about: String,
+    /// Whether it stands beside the suite's rows: measured and shown like any other, but left out
+    /// of every geometric mean.
+    pub extra: bool,
+    /// What it links through cgo; without one it is built without cgo.
+    pub c_library: Option<CLibrary>,
     /// In order of application: newest requirement first.
     pub patches: Vec<Patch>,
     pub sizes: BTreeMap<String, Workload>,
+}
+
+/// A C library that a program uses through cgo.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CLibrary {
+    /// As people call it: `GMP`.
+    pub name: String,
+    /// The header its users include: `gmp.h`.
+    pub header: String,
+    /// What the linker's `-l` takes: `gmp`.
+    pub link: String,
+    /// The Debian package with header and library: `libgmp-dev`.
+    pub debian: String,
 }
 
 /// A change that lets a program compile on old releases.
