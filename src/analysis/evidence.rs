@@ -73,7 +73,7 @@ impl<'a> Grid<'a> {
         let places = Places::of(survey);
         for row in &survey.builds {
             if let Some(cell) = self.cell(places.find(&row.variant, &row.program)) {
-                cell.build.get_or_insert(row);
+                row.succeed(&mut cell.build);
             }
         }
         for row in &survey.checks {

@@ -128,6 +128,8 @@ pub(crate) fn build(variant: &str, program: &str, ns: u64) -> BuildRow {
         first_build_ns: Some(9_000_000_000),
         environment: "CGO_ENABLED=0".into(),
         error: String::new(),
+        c_library: String::new(),
+        c_library_sha256: String::new(),
     }
 }
 

@@ -93,8 +93,11 @@ impl fmt::Display for Gap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Gap::NoToolchain(_) => f.write_str("no toolchain"),
-            Gap::NotBuilt(BuildStatus::PatchRejected) => f.write_str("patch rejected"),
-            Gap::NotBuilt(BuildStatus::Unsupported) => f.write_str("unsupported"),
+            Gap::NotBuilt(
+                status @ (BuildStatus::PatchRejected
+                | BuildStatus::Unsupported
+                | BuildStatus::Skipped),
+            ) => status.fmt(f),
             Gap::NotBuilt(_) => f.write_str("build failed"),
             Gap::CheckFailed(failing) | Gap::RunsFailed(failing) => failing.fmt(f),
             Gap::NoReading => f.write_str("no reading"),

@@ -1,5 +1,6 @@
 //! The go command's whole environment.
 
+use super::c_library::C_COMPILER;
 use crate::platform::Platform;
 use crate::release::{Minor, Release, check_goamd64};
 use std::collections::BTreeMap;
@@ -25,6 +26,13 @@ pub(super) struct Settings<'a> {
     pub temporary: &'a Path,
 }
 
+/// Where a build finds the C compiler and what else belongs to the system.
+pub(super) const SYSTEM_PATH: &str = "/usr/bin:/bin";
+
+/// The first minor that links cgo programs right where the C compiler makes position-independent
+/// executables by default, as all distributions' compilers do today. Before go1.6 the link fails;
+/// 1.6 and 1.7 make an executable that is patched while it is loaded.
+const FIRST_WITH_PIE_COMPILERS: u64 = 8;
 /// The first minor whose go command reads `GOAMD64`.
 const FIRST_WITH_GOAMD64: u64 = 18;
 /// The first minor whose go command reads `GOEXPERIMENT`; before, it was fixed when the toolchain
@@ -53,6 +61,13 @@ impl Environment {
             ("CGO_ENABLED", if settings.cgo { "1" } else { "0" }.into()),
         ]);
         let mut set = |name, value: &OsStr| variables.insert(name, value.to_owned());
+        if settings.cgo {
+            // What it is anyway; but a toolchain may have another name built in.
+            set("CC", C_COMPILER.as_ref());
+            if !since(settings.release, FIRST_WITH_PIE_COMPILERS) {
+                set("CGO_LDFLAGS", "-no-pie".as_ref());
+            }
+        }
         if since(settings.release, 10) {
             set("GOCACHE", settings.gocache.as_os_str());
             set("GOTMPDIR", settings.temporary.as_os_str());
@@ -123,7 +138,8 @@ pub(super) fn since(release: &Release, minor: u64) -> bool {
 
 fn path(goroot: &Path) -> OsString {
     let mut path = goroot.join("bin").into_os_string();
-    path.push(":/usr/bin:/bin");
+    path.push(":");
+    path.push(SYSTEM_PATH);
     path
 }
 
@@ -263,8 +279,22 @@ mod tests {
             ..settings(&release, &platform)
         };
         let text = Environment::for_build(&settings).unwrap().to_text(&[]);
-        for part in ["GOAMD64=v3 ", "GOEXPERIMENT=nogreenteagc ", "CGO_ENABLED=1 "] {
+        for part in ["GOAMD64=v3 ", "GOEXPERIMENT=nogreenteagc ", "CGO_ENABLED=1 ", "CC=gcc "] {
             assert!(text.contains(part), "{text}");
         }
+    }
+
+    #[test]
+    fn only_cgo_before_1_8_is_told_not_to_link_position_independently() {
+        let text = |release: &str, cgo| {
+            let (release, platform) = (release.parse().unwrap(), amd64());
+            let settings = Settings { cgo, ..settings(&release, &platform) };
+            Environment::for_build(&settings).unwrap().to_text(&[])
+        };
+        for old in ["1.2.2", "1.7.6"] {
+            assert!(text(old, true).contains("CGO_LDFLAGS=-no-pie"));
+            assert!(!text(old, false).contains("CGO_LDFLAGS"));
+        }
+        assert!(!text("1.8.7", true).contains("CGO_LDFLAGS"));
     }
 }

@@ -13,11 +13,13 @@
 //! the code is the same, so the work is. The executable that is kept comes from the plain text, of
 //! the first build.
 
+mod c_library;
 mod command;
 mod environment;
 mod era;
 mod workspace;
 
+pub use c_library::{InstalledLibrary, find_c_library};
 pub use environment::{Environment, knows_goamd64};
 pub use era::Era;
 

@@ -2,7 +2,7 @@
 
 use super::session::{Session, variant};
 use super::{Env, Outcome, PlanArgs, Stop, SurveyArgs, fetch};
-use crate::build::{self, BuildRequest, Folders, knows_goamd64};
+use crate::build::{self, BuildRequest, Folders, InstalledLibrary, find_c_library, knows_goamd64};
 use crate::inputs::sha256_of;
 use crate::patch::{PatchError, Patched, apply_all};
 use crate::record::{BuildRow, BuildStatus};
@@ -10,6 +10,7 @@ use crate::release::Variant;
 use crate::store::Toolchain;
 use crate::suite::{Patch, Program};
 use anyhow::Context;
+use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
@@ -45,22 +46,26 @@ pub fn stage(session: &mut Session, env: &mut Env) -> Result<(), Stop> {
     if work.is_empty() {
         return Ok(());
     }
+    let libraries = CLibraries::of(session, &work)?;
     let count = work.len();
     let mut meter = env.progress.stage("build", count as u64);
+    for (program, missing) in libraries.missing() {
+        env.progress.message(&format!("{program} is skipped: {missing}"));
+    }
     for (variant, program) in work {
         env.stop_if_interrupted(session)?;
         meter.label(&format!("{variant} {program}"));
         let recorded = session.survey.build(&variant.to_string(), &program).cloned();
-        let repetitions = if recorded.is_some() { 0 } else { session.plan().build_repetitions };
-        let row = build_cell(session, &variant, &program, repetitions)?;
-        match recorded {
-            Some(recorded) => hold_against(&recorded, &row)?,
-            None => {
-                if row.status != BuildStatus::Built {
-                    env.progress.message(&format!("{variant} {program}: {}", row.error));
-                }
-                session.record(row)?;
+        let lost = recorded.as_ref().filter(|row| row.status == BuildStatus::Built);
+        let repetitions = if lost.is_some() { 0 } else { session.plan().build_repetitions };
+        let row = build_cell(session, &libraries, &variant, &program, repetitions)?;
+        if let Some(lost) = lost {
+            hold_against(lost, &row)?;
+        } else if recorded.as_ref() != Some(&row) {
+            if !matches!(row.status, BuildStatus::Built | BuildStatus::Skipped) {
+                env.progress.message(&format!("{variant} {program}: {}", row.error));
             }
+            session.record(row)?;
         }
         meter.advance(1);
     }
@@ -68,7 +73,35 @@ pub fn stage(session: &mut Session, env: &mut Env) -> Result<(), Stop> {
     Ok(())
 }
 
-/// What is to be built: everything without a row, and what the store no longer has intact.
+/// The C libraries that programs to build need: found, or what is missing.
+struct CLibraries(BTreeMap<String, Result<InstalledLibrary, String>>);
+
+impl CLibraries {
+    /// Looks for the library of every program in `work`.
+    fn of(session: &Session, work: &[(Variant, String)]) -> Result<Self, Stop> {
+        let mut libraries = BTreeMap::new();
+        for (_, program) in work {
+            if let Some(library) = &session.program(program).c_library
+                && !libraries.contains_key(program)
+            {
+                let found = find_c_library(library, &session.store.tmp())?;
+                libraries.insert(program.clone(), found);
+            }
+        }
+        Ok(CLibraries(libraries))
+    }
+
+    /// The programs that cannot be built here, and what they lack.
+    fn missing(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().filter_map(|(program, library)| match library {
+            Ok(_) => None,
+            Err(missing) => Some((program.as_str(), missing.as_str())),
+        })
+    }
+}
+
+/// What is to be built: everything without a row that settles it, and what the store no longer has
+/// intact.
 fn work(session: &Session) -> Result<Vec<(Variant, String)>, Stop> {
     let mut work = Vec::new();
     for cell in session.survey.cells() {
@@ -78,7 +111,11 @@ fn work(session: &Session) -> Result<Vec<(Variant, String)>, Stop> {
         }
         let needed = match session.survey.build(&cell.variant, &cell.program) {
             None => true,
-            Some(row) => row.status == BuildStatus::Built && !is_kept(session, row)?,
+            Some(row) => match row.status {
+                BuildStatus::Skipped => true,
+                BuildStatus::Built => !is_kept(session, row)?,
+                _ => false,
+            },
         };
         if needed {
             work.push((variant, cell.program));
@@ -96,6 +133,7 @@ fn is_kept(session: &Session, row: &BuildRow) -> Result<bool, Stop> {
 
 fn build_cell(
     session: &Session,
+    libraries: &CLibraries,
     variant: &Variant,
     name: &str,
     repetitions: u32,
@@ -116,7 +154,21 @@ fn build_cell(
         first_build_ns: None,
         environment: String::new(),
         error: String::new(),
+        c_library: String::new(),
+        c_library_sha256: String::new(),
     };
+    match libraries.0.get(name) {
+        None => {}
+        Some(Ok(library)) => {
+            row.c_library = library.file.clone();
+            row.c_library_sha256 = library.sha256.clone();
+        }
+        Some(Err(missing)) => {
+            row.status = BuildStatus::Skipped;
+            row.error = missing.clone();
+            return Ok(row);
+        }
+    }
     let patched = match patched(session, program) {
         Ok(patched) => patched,
         Err(error) => {
@@ -129,7 +181,7 @@ fn build_cell(
         patches(session, program).map(|patch| patch.file.as_str()).collect::<Vec<_>>().join(" ");
     row.patches_sha256 = patched.patches_sha256.clone();
     row.tree_sha256 = patched.tree.sha256();
-    let built = compile(session, variant, toolchain, name, &patched, repetitions)?;
+    let built = compile(session, variant, toolchain, program, &patched, repetitions)?;
     row.environment = built.environment;
     match built.outcome {
         Ok(binary) => {
@@ -150,7 +202,7 @@ fn compile(
     session: &Session,
     variant: &Variant,
     toolchain: &Toolchain,
-    program: &str,
+    program: &Program,
     patched: &Patched,
     repetitions: u32,
 ) -> Result<build::Build, Stop> {
@@ -160,11 +212,11 @@ fn compile(
         release: &toolchain.release,
         platform: &toolchain.platform,
         goroot: &toolchain.root,
-        program,
+        program: &program.name,
         tree: &patched.tree,
         goamd64: goamd64(session, variant, toolchain),
         experiments: experiments.as_deref(),
-        cgo: false,
+        cgo: program.c_library.is_some(),
         repetitions,
         time_limit: TIME_LIMIT,
         folders: Folders {
@@ -174,7 +226,7 @@ fn compile(
             binaries: &store.binaries(),
         },
     };
-    Ok(build::build(&request).with_context(|| format!("{variant} {program}"))?)
+    Ok(build::build(&request).with_context(|| format!("{variant} {}", program.name))?)
 }
 
 /// A variant's own `GOAMD64`, else the plan's for a release that knows it.

@@ -100,7 +100,10 @@ impl Session {
         let survey = &self.survey;
         let failed = !survey.plan.missing.is_empty()
             || survey.toolchains.iter().any(|row| row.status != ToolchainStatus::Installed)
-            || survey.builds.iter().any(|row| row.status != BuildStatus::Built)
+            || survey.cells().iter().any(|cell| {
+                let build = survey.build(&cell.variant, &cell.program);
+                build.is_some_and(|row| row.status != BuildStatus::Built)
+            })
             || survey.checks.iter().any(|row| !row.passed())
             || survey.runs.iter().any(|row| !row.counts());
         if failed { Outcome::SomeFailed } else { Outcome::Done }

@@ -54,6 +54,8 @@ fn build_row(variant: &str) -> BuildRow {
         first_build_ns: Some(3),
         environment: "A=b, \"c\"".into(),
         error: "undefined: x".into(),
+        c_library: String::new(),
+        c_library_sha256: String::new(),
     }
 }
 

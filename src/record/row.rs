@@ -66,6 +66,23 @@ pub struct BuildRow {
     pub environment: String,
     /// What failed, and the first lines of what the compiler said.
     pub error: String,
+    /// File name of the C library the program links, with its version: `libgmp.so.10.4.1`; empty
+    /// if it needs none.
+    #[serde(default)]
+    pub c_library: String,
+    /// Digest of that file, which is as much a part of what is measured as the binary.
+    #[serde(default)]
+    pub c_library_sha256: String,
+}
+
+impl BuildRow {
+    /// Takes `self` for the row that holds on its cell, unless an earlier one does: the first that
+    /// is not [`BuildStatus::Skipped`], or the last if all are.
+    pub fn succeed<'a>(&'a self, earlier: &mut Option<&'a BuildRow>) {
+        if earlier.is_none_or(|row| row.status == BuildStatus::Skipped) {
+            *earlier = Some(self);
+        }
+    }
 }
 
 /// One cell's output compared in full before it is measured: a row of `outputs.csv`.
@@ -145,6 +162,9 @@ pub enum BuildStatus {
     PatchRejected,
     /// The toolchain cannot do what the variant asks for.
     Unsupported,
+    /// This machine lacks what the program needs. It may be installed, so the row says only how
+    /// things were; a later one takes its place.
+    Skipped,
 }
 
 /// How the search for a toolchain ended.
@@ -185,6 +205,7 @@ text_form!(BuildStatus {
     Failed = "failed",
     PatchRejected = "patch rejected",
     Unsupported = "unsupported",
+    Skipped = "skipped",
 });
 text_form!(ToolchainStatus {
     Installed = "installed",
@@ -229,7 +250,10 @@ impl Table for BuildRow {
         "first_build_ns",
         "environment",
         "error",
+        "c_library",
+        "c_library_sha256",
     ];
+    const LATER: &'static [&'static str] = &["c_library", "c_library_sha256"];
 }
 
 impl Table for CheckRow {

@@ -47,9 +47,14 @@ impl Survey {
         self.toolchains.iter().find(|row| row.toolchain == name)
     }
 
-    /// The build of a variant's program, if it was tried.
+    /// The build of a variant's program, if it was tried; see [`BuildRow::succeed`].
     pub fn build(&self, variant: &str, program: &str) -> Option<&BuildRow> {
-        self.builds.iter().find(|row| row.variant == variant && row.program == program)
+        let mut holds = None;
+        let rows = self.builds.iter();
+        for row in rows.filter(|row| row.variant == variant && row.program == program) {
+            row.succeed(&mut holds);
+        }
+        holds
     }
 
     /// A cell's build, if there is a binary.
@@ -90,8 +95,9 @@ impl Survey {
     /// Whether nothing is left to do: every stage has said its last word on every cell, be it a
     /// measurement or a failure.
     pub fn is_finished(&self) -> bool {
-        let is_settled = |cell: &Cell| {
-            self.build(&cell.variant, &cell.program).is_some() || !self.has_toolchain(&cell.variant)
+        let is_settled = |cell: &Cell| match self.build(&cell.variant, &cell.program) {
+            Some(build) => build.status != BuildStatus::Skipped,
+            None => !self.has_toolchain(&cell.variant),
         };
         self.cells().iter().all(is_settled) && self.unchecked().is_empty() && self.runs_left() == 0
     }
@@ -146,6 +152,8 @@ mod tests {
             first_build_ns: None,
             environment: String::new(),
             error: String::new(),
+            c_library: String::new(),
+            c_library_sha256: String::new(),
         }
     }
 
@@ -200,6 +208,24 @@ mod tests {
         survey.builds =
             survey.cells().iter().map(|cell| build(cell, BuildStatus::Built, "b1")).collect();
         survey
+    }
+
+    #[test]
+    fn a_skipped_build_is_no_last_word() {
+        let mut survey = Survey::new(plan(), Host::default());
+        let cell = &survey.cells()[0];
+        let holds = |survey: &Survey| survey.build(&cell.variant, &cell.program).unwrap().clone();
+        let skipped = build(cell, BuildStatus::Skipped, "");
+        let settled = [BuildStatus::Failed, BuildStatus::Built].map(|s| build(cell, s, "b1"));
+        survey.builds = vec![skipped.clone()];
+        assert_eq!(holds(&survey), skipped);
+        assert!(!survey.is_finished());
+        survey.builds.push(BuildRow { error: "another reason".into(), ..skipped.clone() });
+        assert_eq!(holds(&survey).error, "another reason");
+        survey.builds.extend(settled.clone());
+        assert_eq!(holds(&survey), settled[0]);
+        survey.builds.push(skipped);
+        assert_eq!(holds(&survey), settled[0]);
     }
 
     #[test]

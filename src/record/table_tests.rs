@@ -49,7 +49,9 @@ fn columns_stand_in_the_order_of_the_fields() {
         "1,2,v,p,s,ok,7,8,9,10,11,12,13,14,15,16,17,memory,sha,differs,2026-11-30T18:00:00Z,bin\n",
     );
     columns_are_the_fields::<CheckRow>("v,p,s,bin,ok,sha,7,matches,9,error,11\n");
-    columns_are_the_fields::<BuildRow>("v,p,built,src,pat,tree,names,bin,9,1 2 3,11,A=b,error\n");
+    columns_are_the_fields::<BuildRow>(
+        "v,p,built,src,pat,tree,names,bin,9,1 2 3,11,A=b,error,lib,sum\n",
+    );
     columns_are_the_fields::<ToolchainRow>(
         "t,installed,r,p,h1:x,src,proven,db,9,10,root,gv,err,why\n",
     );
@@ -114,6 +116,7 @@ proptest! {
             source_sha256: String::new(), patches_sha256: String::new(), tree_sha256: String::new(),
             patches: String::new(), binary_sha256: String::new(), binary_bytes: None,
             build_ns: String::new(), first_build_ns: None, environment: String::new(), error,
+            c_library: String::new(), c_library_sha256: String::new(),
         };
         let text = header::<BuildRow>() + &line(&row);
         prop_assert_eq!(parse::<BuildRow>(text.as_bytes()).unwrap(), vec![row]);
