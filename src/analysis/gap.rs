@@ -3,7 +3,7 @@
 use super::evidence::Evidence;
 use super::metric::Metric;
 use crate::measurement::Outcome;
-use crate::record::{BuildStatus, RunRow, ToolchainStatus, Verdict};
+use crate::record::{BuildStatus, CheckRow, RunRow, ToolchainStatus, Verdict};
 use std::fmt;
 
 /// Why a cell has no number; the earliest cause, as later ones follow from it. Displays as the few
@@ -64,8 +64,7 @@ impl Gap {
 impl Evidence<'_> {
     /// What was wrong when the cell's output was checked, if something was.
     pub(super) fn check_failing(&self) -> Option<Failing> {
-        let row = self.check.filter(|row| !row.passed())?;
-        Some(Failing::of(row.status, row.verdict))
+        Failing::of_check(self.check?)
     }
 
     /// Whether the cell cannot be run, as far as is known.
@@ -75,6 +74,11 @@ impl Evidence<'_> {
 }
 
 impl Failing {
+    /// What is wrong with a check; nothing if it passed.
+    pub fn of_check(row: &CheckRow) -> Option<Self> {
+        (!row.passed()).then(|| Failing::of(row.status, row.verdict))
+    }
+
     /// What is wrong with a run that does not count.
     pub(super) fn of_run(row: &RunRow) -> Self {
         Failing::of(row.status, row.verdict)

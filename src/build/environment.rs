@@ -1,6 +1,7 @@
 //! The go command's whole environment.
 
 use super::c_library::C_COMPILER;
+use crate::exec::quoted;
 use crate::platform::Platform;
 use crate::release::{Minor, Release, check_goamd64};
 use std::collections::BTreeMap;
@@ -64,8 +65,11 @@ impl Environment {
         if settings.cgo {
             // What it is anyway; but a toolchain may have another name built in.
             set("CC", C_COMPILER.as_ref());
-            if !since(settings.release, FIRST_WITH_PIE_COMPILERS) {
-                set("CGO_LDFLAGS", "-no-pie".as_ref());
+            // Without the `-g` that it has by default: with it, the random name of a temporary
+            // folder gets into the executable, up to go1.12.
+            set("CGO_CFLAGS", "-O2".as_ref());
+            if let Some(flags) = linker_flags(settings.release) {
+                set("CGO_LDFLAGS", flags.as_ref());
             }
         }
         if since(settings.release, 10) {
@@ -118,14 +122,15 @@ impl Environment {
         self.0.iter().map(|(name, value)| (*name, value.as_os_str()))
     }
 
-    /// The variables as `NAME=value`, separated by blanks and sorted by name, with every folder of
+    /// The variables as `NAME=value`, separated by blanks and sorted by name (a value with a blank
+    /// is quoted as for the shell), with every folder of
     /// `names` replaced by its name, the first that fits winning.
     pub(super) fn to_text(&self, names: &[(&Path, &str)]) -> String {
         let texts = self.0.iter().map(|(name, value)| {
             let value = names.iter().fold(value.to_string_lossy().into_owned(), |value, pair| {
                 value.replace(&*pair.0.to_string_lossy(), pair.1)
             });
-            format!("{name}={value}")
+            format!("{name}={}", if value.contains(' ') { quoted(value.as_ref()) } else { value })
         });
         texts.collect::<Vec<_>>().join(" ")
     }
@@ -134,6 +139,15 @@ impl Environment {
 /// Whether `release` is of go1.`minor` or a later one.
 pub(super) fn since(release: &Release, minor: u64) -> bool {
     release.minor() >= Minor { major: 1, minor }
+}
+
+/// What the linker of a cgo program must be told.
+fn linker_flags(release: &Release) -> Option<&'static str> {
+    if since(release, FIRST_WITH_PIE_COMPILERS) {
+        return None;
+    }
+    // Go1.2 compiles with `-g` whatever it is told; the linker can take out what comes of it.
+    Some(if since(release, 3) { "-no-pie" } else { "-no-pie -Wl,-S" })
 }
 
 fn path(goroot: &Path) -> OsString {
@@ -291,8 +305,9 @@ mod tests {
             let settings = Settings { cgo, ..settings(&release, &platform) };
             Environment::for_build(&settings).unwrap().to_text(&[])
         };
-        for old in ["1.2.2", "1.7.6"] {
-            assert!(text(old, true).contains("CGO_LDFLAGS=-no-pie"));
+        assert!(text("1.2.2", true).contains("CGO_LDFLAGS='-no-pie -Wl,-S' "));
+        for old in ["1.3.3", "1.7.6"] {
+            assert!(text(old, true).contains("CGO_LDFLAGS=-no-pie "));
             assert!(!text(old, false).contains("CGO_LDFLAGS"));
         }
         assert!(!text("1.8.7", true).contains("CGO_LDFLAGS"));

@@ -3,11 +3,9 @@
 
 use super::session::Session;
 use super::{Env, Stop};
-use crate::record::{Cell, Host, Threads, ToolchainStatus};
+use crate::record::{Host, Threads, ToolchainStatus};
 use crate::units;
-use anyhow::Context;
 use std::io::Write;
-use tabwriter::TabWriter;
 
 /// Prints the plan, and how much of it is done already.
 pub fn plan(session: &Session, env: &mut Env) -> Result<(), Stop> {
@@ -86,38 +84,6 @@ fn seconds_left(session: &Session) -> f64 {
         })
         .sum();
     toolchains * (FETCH_S + FIRST_BUILD_S) + rebuilds * REBUILD_S + runs
-}
-
-/// Prints how the check of every cell ended, as a table of variants and programs.
-pub fn checks(session: &Session, env: &mut Env) -> Result<(), Stop> {
-    let programs = &session.plan().programs;
-    let mut table = TabWriter::new(Vec::new()).padding(2);
-    writeln!(table, "\t{}", programs.join("\t"))?;
-    for variant in &session.plan().variants {
-        let ended: Vec<String> =
-            programs.iter().map(|program| how_it_ended(session, variant, program)).collect();
-        writeln!(table, "{variant}\t{}", ended.join("\t"))?;
-    }
-    let table = table.into_inner().context("cannot lay out a table")?;
-    env.out.write_all(&table)?;
-    Ok(())
-}
-
-fn how_it_ended(session: &Session, variant: &str, program: &str) -> String {
-    let Some(build) = session.survey.build(variant, program) else {
-        return "no toolchain".to_owned();
-    };
-    let cell = Cell {
-        variant: variant.to_owned(),
-        program: program.to_owned(),
-        size: session.plan().size.clone(),
-    };
-    match session.survey.check(&cell) {
-        Some(check) if check.passed() => "ok".to_owned(),
-        Some(check) if check.status.is_success() => check.verdict.to_string(),
-        Some(check) => check.status.to_string(),
-        None => build.status.to_string(),
-    }
 }
 
 fn machine(host: &Host) -> String {

@@ -2,10 +2,12 @@
 
 use super::cell::{Materials, compare, complaint, verdict};
 use super::session::Session;
-use super::{Env, Outcome, PlanArgs, Stop, SurveyArgs, announce, build, fetch};
+use super::{Env, Outcome, PlanArgs, Stop, SurveyArgs, build, fetch};
 use crate::exec::{Launcher, Runner, Sink};
 use crate::record::{Cell, CheckRow};
+use crate::report::check_matrix;
 use anyhow::Context;
+use std::io::Write;
 
 /// Run every cell once and compare its whole output with the reference, byte for byte
 ///
@@ -23,7 +25,7 @@ pub fn run(args: &Args, env: &mut Env) -> Result<Outcome, Stop> {
     fetch::stage(&mut session, env)?;
     build::stage(&mut session, env)?;
     stage(&mut session, env)?;
-    announce::checks(&session, env)?;
+    write!(env.out, "{}", check_matrix(&session.survey))?;
     Ok(session.outcome())
 }
 

@@ -4,6 +4,7 @@
 //! that `analysis` has not decided. No report reads a clock or a file.
 
 mod changes;
+mod checks;
 mod evidence;
 pub mod markdown;
 mod medians;
@@ -13,6 +14,7 @@ mod statement;
 mod summary;
 mod tables;
 
+pub use checks::check_matrix;
 pub use medians::medians_csv;
 pub use summary::{summary_md, terminal_summary};
 
