@@ -11,9 +11,10 @@
 //! L3  report                                                   model -> bytes
 //! L2  sumdb patch schedule record verify analysis              pure rules: values in, values out
 //! L1  release module suite measurement stats                   pure data and mathematics
-//! L0  units platform hex
+//! L0  units platform hex digest
 //! ```
 
+pub mod digest;
 pub mod hex;
 pub mod platform;
 pub mod units;

@@ -1,7 +1,10 @@
 //! A suite on disk: `programs/`, `patches/` and `reference-output/` under one folder.
 
 use crate::hex::hex;
-use crate::suite::{Program, Reference, ReferenceSource, SourceTree, Suite, fasta, tree_sha256};
+use crate::suite::fasta::write_fasta;
+use crate::suite::mandelbrot::write_mandelbrot;
+use crate::suite::reverse_complement::write_reverse_complement;
+use crate::suite::{Program, Reference, ReferenceSource, SourceTree, Suite, tree_sha256};
 use anyhow::{Context, Result, bail, ensure};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -75,7 +78,9 @@ impl SuiteFolder {
     /// If the file cannot be read or is not the one the manifest names, or if `out` fails.
     pub fn write_reference(&self, reference: &Reference, out: &mut impl Write) -> Result<()> {
         let file = match &reference.source {
-            ReferenceSource::Fasta(n) => return Ok(fasta::write_fasta(*n, out)?),
+            ReferenceSource::Fasta(n) => return Ok(write_fasta(*n, out)?),
+            ReferenceSource::Mandelbrot(n) => return Ok(write_mandelbrot(*n, out)?),
+            ReferenceSource::ReverseComplement(n) => return Ok(write_reverse_complement(*n, out)?),
             ReferenceSource::File(file) => self.root.join("reference-output").join(file),
         };
         let content = fs_err::read(&file).context("a reference output is missing")?;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// Layers from the lowest to the highest; modules of one layer may use each other.
 const LAYERS: [&[&str]; 7] = [
-    &["units", "platform", "hex"],
+    &["units", "platform", "hex", "digest"],
     &["release", "module", "suite", "measurement", "stats"],
     &["sumdb", "patch", "schedule", "record", "verify", "analysis"],
     &["report"],

@@ -21,12 +21,20 @@ pub const PUBLISHED_SHA256: [(u64, &str); 4] = [
 
 const LINE_LETTERS: usize = 60;
 
-/// What each sequence begins with, and how many times N letters it has.
-const HEADERS: [(&str, u64); 3] = [
-    (">ONE Homo sapiens alu\n", 2),
-    (">TWO IUB ambiguity codes\n", 3),
-    (">THREE Homo sapiens frequency\n", 5),
+/// What each sequence begins with, how many times N letters it has, and which.
+const SEQUENCES: [(&str, u64, Letters); 3] = [
+    (">ONE Homo sapiens alu\n", 2, Letters::Repeated(ALU)),
+    (">TWO IUB ambiguity codes\n", 3, Letters::Drawn(&IUB)),
+    (">THREE Homo sapiens frequency\n", 5, Letters::Drawn(&HOMO_SAPIENS)),
 ];
+
+/// Where the letters of a sequence come from.
+enum Letters {
+    /// This piece, over and over.
+    Repeated(&'static [u8]),
+    /// The generator, a letter as often as its weight says.
+    Drawn(&'static [Weight]),
+}
 
 const ALU: &[u8; 287] = b"\
     GGCCGGGCGCGGTGGCTCACGCCTGTAATCCCAGCACTTTGGGAGGCCGAGGCGGGCGGATCACCTGAGG\
@@ -76,25 +84,41 @@ const HOMO_SAPIENS: [Weight; 4] = [
 ///
 /// Source: the fasta task of the Benchmarks Game.
 pub fn write_fasta(n: u64, out: &mut impl Write) -> io::Result<()> {
-    let [one, two, three] = HEADERS.map(|(header, times)| (header, n.saturating_mul(times)));
-    let mut generator = Generator { state: 42 };
-
-    out.write_all(one.0.as_bytes())?;
-    write_lines(ALU, one.1, out)?;
-    out.write_all(two.0.as_bytes())?;
-    write_lines(&generator.draw(&IUB, two.1), two.1, out)?;
-    out.write_all(three.0.as_bytes())?;
-    write_lines(&generator.draw(&HOMO_SAPIENS, three.1), three.1, out)
+    sequences(n).iter().try_for_each(|sequence| sequence.write(out))
 }
 
 /// Returns the length in bytes of what [`write_fasta`] writes, without writing it.
 ///
 /// Saturates at lengths that cannot be written in a lifetime.
 pub fn fasta_bytes(n: u64) -> u64 {
-    HEADERS.iter().fold(0, |bytes: u64, (header, times)| {
+    SEQUENCES.iter().fold(0, |bytes: u64, (header, times, _)| {
         let letters = n.saturating_mul(*times);
         let newlines = letters.div_ceil(LINE_LETTERS as u64);
         bytes.saturating_add(header.len() as u64).saturating_add(letters).saturating_add(newlines)
+    })
+}
+
+/// One of the three sequences.
+pub(super) struct Sequence {
+    /// The line it begins with, newline included.
+    pub(super) header: &'static str,
+    /// The letters it repeats; the last repetition may be incomplete.
+    pub(super) period: Vec<u8>,
+    /// How many letters it has.
+    pub(super) length: u64,
+}
+
+/// Returns the sequences of the text for `n`, in their order.
+pub(super) fn sequences(n: u64) -> [Sequence; 3] {
+    let mut generator = Generator { state: 42 };
+    // The third sequence goes on with the state in which the second one ends.
+    SEQUENCES.map(|(header, times, letters)| {
+        let length = n.saturating_mul(times);
+        let period = match letters {
+            Letters::Repeated(letters) => letters.to_vec(),
+            Letters::Drawn(weights) => generator.draw(weights, length),
+        };
+        Sequence { header, period, length }
     })
 }
 
@@ -136,6 +160,14 @@ impl Generator {
             }
         }
         unreachable!("the weights add up to CERTAIN, and the state is less than STATES")
+    }
+}
+
+impl Sequence {
+    /// Writes the header and the letters, with a newline after every sixty and after the last.
+    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        out.write_all(self.header.as_bytes())?;
+        write_lines(&self.period, self.length, out)
     }
 }
 

@@ -80,10 +80,12 @@ struct WireFasta {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct WireReference {
     file: Option<String>,
     fasta: Option<u64>,
+    mandelbrot: Option<u64>,
+    reverse_complement: Option<u64>,
     sha256: String,
     bytes: u64,
 }
@@ -199,18 +201,28 @@ fn patch(wire: WirePatch) -> Result<Patch, String> {
 }
 
 fn workload(wire: WireWorkload) -> Result<Workload, String> {
-    check_digest(&wire.expect.sha256)?;
-    let source = match (wire.expect.file, wire.expect.fasta) {
-        (Some(file), None) => {
-            check_file_name(&file)?;
-            ReferenceSource::File(file)
-        }
-        (None, Some(n)) => ReferenceSource::Fasta(n),
-        _ => return Err("expect names neither or both of file and fasta".to_owned()),
-    };
     let stdin = wire.stdin.map_or(Stdin::Null, |stdin| Stdin::Fasta(stdin.fasta));
-    let expect = Reference { source, sha256: wire.expect.sha256, bytes: wire.expect.bytes };
+    let expect = reference(wire.expect)?;
     Ok(Workload { args: wire.args, stdin, expect, about_ms: wire.about_ms })
+}
+
+fn reference(wire: WireReference) -> Result<Reference, String> {
+    check_digest(&wire.sha256)?;
+    if let Some(file) = &wire.file {
+        check_file_name(file)?;
+    }
+    let sources = [
+        wire.file.map(ReferenceSource::File),
+        wire.fasta.map(ReferenceSource::Fasta),
+        wire.mandelbrot.map(ReferenceSource::Mandelbrot),
+        wire.reverse_complement.map(ReferenceSource::ReverseComplement),
+    ];
+    let mut sources = sources.into_iter().flatten();
+    match (sources.next(), sources.next()) {
+        (Some(source), None) => Ok(Reference { source, sha256: wire.sha256, bytes: wire.bytes }),
+        _ => Err("expect names none or several of file, fasta, mandelbrot and reverse-complement"
+            .to_owned()),
+    }
 }
 
 fn input(wire: WireInput) -> Result<Input, SuiteError> {
@@ -305,6 +317,18 @@ expect = {{ file = "k-nucleotide-1000.txt", sha256 = "{DIGEST}", bytes = 242 }}
     }
 
     #[test]
+    fn a_reference_is_a_file_or_generated() {
+        let source = |named: &str| {
+            let text = manifest().replacen("file = \"k-nucleotide-1000.txt\"", named, 1);
+            Suite::parse(&text).unwrap().programs[0].sizes["check"].expect.source.clone()
+        };
+        assert_eq!(source("file = \"a.txt\""), ReferenceSource::File("a.txt".to_owned()));
+        assert_eq!(source("fasta = 7"), ReferenceSource::Fasta(7));
+        assert_eq!(source("mandelbrot = 7"), ReferenceSource::Mandelbrot(7));
+        assert_eq!(source("reverse-complement = 7"), ReferenceSource::ReverseComplement(7));
+    }
+
+    #[test]
     fn a_program_may_be_an_extra_and_link_a_c_library() {
         let text = manifest().replacen("about = \"counts\"", C_LIBRARY, 1);
         let text = text.replacen("task = \"k-", "extra = true\ntask = \"k-", 1);
@@ -338,7 +362,9 @@ expect = {{ file = "k-nucleotide-1000.txt", sha256 = "{DIGEST}", bytes = 242 }}
         assert!(refused("before = \"1.25\"", "before = \"1.20\"").contains("newest requirement"));
         assert!(refused("before = \"1.25\"", "before = \"1.25.3\"").contains("not a minor"));
         assert!(refused(DIGEST, "62d1").contains("not a SHA-256"));
-        assert!(refused("file = \"k-nucleotide-1000.txt\", ", "").contains("neither or both"));
+        assert!(refused("file = \"k-nucleotide-1000.txt\", ", "").contains("none or several"));
+        let two = "expect = { fasta = 1, mandelbrot = 1,";
+        assert!(refused("expect = { file = \"k-nucleotide-1000.txt\",", two).contains("several"));
         assert!(refused("[[program]]", "[[program]]\nx = 1").contains("line"));
         for header in ["/etc/passwd", "../gmp.h", "gmp.h>\\n#error"] {
             let library = C_LIBRARY.replace("gmp.h", header);

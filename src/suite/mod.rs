@@ -1,7 +1,9 @@
 //! A suite: programs with their workloads, inputs, references and patches, as `suite.toml` says.
 
 pub mod fasta;
+pub mod mandelbrot;
 mod manifest;
+pub mod reverse_complement;
 mod source;
 
 pub use manifest::SuiteError;
@@ -99,6 +101,10 @@ pub enum ReferenceSource {
     File(String),
     /// The harness generates it: the fasta task's output for this N.
     Fasta(u64),
+    /// The harness generates it: the mandelbrot task's output for this N.
+    Mandelbrot(u64),
+    /// The harness generates it: the reverse-complement task's output for the FASTA text of this N.
+    ReverseComplement(u64),
 }
 
 /// A generated file, known by its digest.

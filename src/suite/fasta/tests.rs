@@ -1,9 +1,7 @@
-use std::io::{self, Write};
-
 use proptest::prelude::*;
-use sha2::{Digest, Sha256};
 
 use super::*;
+use crate::digest::Digester;
 
 fn fasta(n: u64) -> Vec<u8> {
     let mut text = Vec::new();
@@ -47,32 +45,13 @@ fn plain_fasta(n: u64) -> Vec<u8> {
     text
 }
 
-/// Counts and hashes what is written to it.
-#[derive(Default)]
-struct Sink {
-    bytes: u64,
-    hash: Sha256,
-}
-
-impl Write for Sink {
-    fn write(&mut self, chunk: &[u8]) -> io::Result<usize> {
-        self.bytes += chunk.len() as u64;
-        self.hash.update(chunk);
-        Ok(chunk.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 fn assert_published(n: u64) {
     let (_, published) = PUBLISHED_SHA256.into_iter().find(|(known, _)| *known == n).unwrap();
-    let mut sink = Sink::default();
-    write_fasta(n, &mut sink).unwrap();
-    let digest: String = sink.hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(digest, published);
-    assert_eq!(sink.bytes, fasta_bytes(n));
+    let mut digester = Digester::default();
+    write_fasta(n, &mut digester).unwrap();
+    let digest = digester.finish();
+    assert_eq!(digest.sha256(), published);
+    assert_eq!(digest.bytes(), fasta_bytes(n));
 }
 
 #[test]
