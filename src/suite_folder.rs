@@ -1,15 +1,16 @@
 //! A suite on disk: `programs/`, `patches/` and `reference-output/` under one folder.
 
-use crate::hex::hex;
-use crate::suite::fasta::write_fasta;
-use crate::suite::mandelbrot::write_mandelbrot;
-use crate::suite::reverse_complement::write_reverse_complement;
-use crate::suite::{Program, Reference, ReferenceSource, SourceTree, Suite, tree_sha256};
+mod references;
+
+pub use references::{ExpectedOutput, ReferenceText};
+
+use crate::suite::{Program, Reference, SourceTree, Suite, tree_sha256};
 use anyhow::{Context, Result, bail, ensure};
-use sha2::{Digest, Sha256};
+use references::References;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
 
 /// A source file, a patch or a manifest larger than this is not one of ours.
 const LARGEST_FILE_BYTES: u64 = 4 << 20;
@@ -20,7 +21,7 @@ pub struct SuiteFolder {
     pub suite: Suite,
     /// Digest over the manifest, every source and every patch: what a survey's plan records.
     pub sha256: String,
-    root: PathBuf,
+    references: References,
     sources: BTreeMap<String, SourceTree>,
     /// By program and file.
     patches: BTreeMap<(String, String), String>,
@@ -28,7 +29,7 @@ pub struct SuiteFolder {
 
 impl SuiteFolder {
     /// Reads `<root>/programs/suite.toml` and all it names, except the references, which are read
-    /// when they are compared.
+    /// when they are needed.
     ///
     /// # Errors
     ///
@@ -58,7 +59,8 @@ impl SuiteFolder {
         }
         let sha256 =
             tree_sha256(files.iter().map(|(name, content)| (name.as_str(), content.as_slice())));
-        Ok(SuiteFolder { suite, sha256, root: root.to_owned(), sources, patches })
+        let references = References::new(root.join("reference-output"));
+        Ok(SuiteFolder { suite, sha256, references, sources, patches })
     }
 
     /// The source of a program of this suite, without any patch.
@@ -71,27 +73,15 @@ impl SuiteFolder {
         &self.patches[&(program.name.clone(), file.to_owned())]
     }
 
-    /// Writes a reference's bytes into `out`, from its file or its generator.
+    /// The output a reference stands for, from its file or its generator.
+    ///
+    /// Digesting it, and drawing a picture, is done for its first use and takes up to a second or two.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read or is not the one the manifest names, or if `out` fails.
-    pub fn write_reference(&self, reference: &Reference, out: &mut impl Write) -> Result<()> {
-        let file = match &reference.source {
-            ReferenceSource::Fasta(n) => return Ok(write_fasta(*n, out)?),
-            ReferenceSource::Mandelbrot(n) => return Ok(write_mandelbrot(*n, out)?),
-            ReferenceSource::ReverseComplement(n) => return Ok(write_reverse_complement(*n, out)?),
-            ReferenceSource::File(file) => self.root.join("reference-output").join(file),
-        };
-        let content = fs_err::read(&file).context("a reference output is missing")?;
-        let sha256 = hex(&Sha256::digest(&content));
-        ensure!(
-            sha256 == reference.sha256,
-            "{}: expected SHA-256 {}, found {sha256}; restore the file from the repository",
-            file.display(),
-            reference.sha256
-        );
-        Ok(out.write_all(&content)?)
+    /// If the file cannot be read, or file or generator do not give what the manifest says.
+    pub fn expected_output(&self, reference: &Reference) -> Result<Arc<ExpectedOutput>> {
+        self.references.get(reference)
     }
 }
 

@@ -1,34 +1,78 @@
-//! Whether an output is the reference, byte for byte.
+//! Whether an output is the expected one, byte for byte.
 //!
-//! Outputs reach a gigabyte, and some references exist only as a generator that writes them. So
-//! both sides stream: the reference is *pushed* into a [`Comparator`], which *pulls* the output
-//! beside it. Memory use does not depend on the size of either.
+//! Outputs reach a gigabyte, and what some should be exists only as a generator that writes it. So both sides stream:
+//! the expected text is *pushed* into a comparator, which *pulls* the output beside it. Memory use does not depend on
+//! the size of either, and nothing is done with bytes that agree but to compare them:
 //!
 //! ```text
-//! output (Read) ──pull──▶ Comparator ◀──push── reference (anything that writes)
-//!                             │
-//!                             └─▶ Comparison { sha256, bytes, first difference }
+//!                      ┌─ all agree ─▶ the digest of the expected text, computed once, is the output's
+//! Expected ─push─▶ comparator ◀─pull─ output (Read)
+//!                      └─ at some byte they do not ─▶ the expected text is pushed once more, up to that byte:
+//!                            it gives line, context and digest of what agreed; the rest of the output is digested
 //! ```
+//!
+//! An output is read once, from start to end; it may be a pipe.
 
-use crate::hex::hex;
+mod comparator;
+
+use crate::digest::{Digest, Digester};
 use crate::record::Verdict;
-use sha2::{Digest, Sha256};
+use comparator::{Agreement, Comparator, Departure};
 use std::fmt;
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, Read, Write};
 
-/// What the comparison of an output with its reference found.
+/// A text that can be written any number of times, and is always the same.
+pub trait Text {
+    /// Writes all of it to `out`.
+    ///
+    /// # Errors
+    ///
+    /// The first error of `out`.
+    fn write_to(&self, out: &mut impl Write) -> io::Result<()>;
+}
+
+impl Text for Vec<u8> {
+    fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
+        out.write_all(self)
+    }
+}
+
+/// What an output should be, with the digest of these very bytes.
+#[derive(Debug)]
+pub struct Expected<T> {
+    text: T,
+    digest: Digest,
+}
+
+impl<T: Text> Expected<T> {
+    /// Writes `text` once, to digest it.
+    ///
+    /// # Errors
+    ///
+    /// What the text gives, if it cannot write itself.
+    pub fn new(text: T) -> io::Result<Self> {
+        let mut digester = Digester::default();
+        text.write_to(&mut digester)?;
+        Ok(Expected { text, digest: digester.finish() })
+    }
+
+    /// The digest of the text.
+    pub fn digest(&self) -> &Digest {
+        &self.digest
+    }
+}
+
+/// What the comparison of an output with the expected one found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comparison {
-    /// SHA-256 of the whole output, in hexadecimal, also where it differs.
-    pub sha256: String,
-    /// Length of the whole output.
-    pub bytes: u64,
-    /// `None` if every byte is the reference's.
+    /// Of the whole output, also where it differs.
+    pub digest: Digest,
+    /// `None` if every byte is as expected.
     pub first_difference: Option<Difference>,
 }
 
-/// Where an output first departs from its reference, with enough of both to see how.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Where an output first departs from the expected one, with enough of both to see how.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// Bytes before the difference; the first byte of an output has offset 0.
     pub offset: u64,
@@ -36,162 +80,105 @@ pub struct Difference {
     pub line: u64,
     /// What both agree on just before the difference, within its line.
     pub before: Vec<u8>,
-    /// How the reference goes on; empty if it ends here.
+    /// How the expected text goes on; empty if it ends here.
     pub expected: Vec<u8>,
     /// How the output goes on; empty if it ends here.
     pub found: Vec<u8>,
 }
 
-/// How much of the output is read at once.
-const BUFFER_BYTES: usize = 256 * 1024;
 /// How much of both sides a [`Difference`] shows before and after the place.
 const SHOWN_BYTES: usize = 40;
 
-/// Compares `output` with `reference`, reading both to the end.
+/// Compares `output` with the `expected` one and reads it to its end.
 ///
 /// # Errors
 ///
-/// Whatever reading either side gives.
-pub fn compare(output: &mut impl Read, reference: &mut impl Read) -> io::Result<Comparison> {
+/// Whatever reading the output gives.
+pub fn compare<T: Text>(expected: &Expected<T>, output: impl Read) -> io::Result<Comparison> {
     let mut comparator = Comparator::new(output);
-    let mut buffer = vec![0; BUFFER_BYTES];
+    expected.text.write_to(&mut comparator)?;
+    match comparator.finish()? {
+        Agreement::Whole => {
+            Ok(Comparison { digest: expected.digest.clone(), first_difference: None })
+        }
+        Agreement::Until(departure) => examine(departure, &expected.text),
+    }
+}
+
+/// Finds out what there is to know of an output that differs.
+fn examine(departure: Departure<impl Read>, expected: &impl Text) -> io::Result<Comparison> {
+    let mut agreed = AgreedHead::until(departure.offset);
+    expected.write_to(&mut agreed)?;
+    let AgreedHead { mut digester, line_feeds, tail, expected, .. } = agreed;
+    let mut rest = departure.rest;
+    let mut found = Vec::new();
     loop {
-        let filled = read_some(reference, &mut buffer)?;
-        if filled == 0 {
-            return comparator.finish();
+        let bytes = comparator::fill(&mut rest)?;
+        if bytes.is_empty() {
+            break;
         }
-        comparator.write_all(&buffer[..filled])?;
+        digester.write_all(bytes)?;
+        extend_to_shown(&mut found, bytes);
+        let length = bytes.len();
+        rest.consume(length);
     }
+    let line_start = tail.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    let difference = Difference {
+        offset: departure.offset,
+        line: line_feeds + 1,
+        before: tail[line_start..].to_vec(),
+        expected,
+        found,
+    };
+    Ok(Comparison { digest: digester.finish(), first_difference: Some(difference) })
 }
 
-/// A sink for a reference: what is written to it is compared with the output it reads.
-///
-/// Write the whole reference, then call [`Comparator::finish`]. After the first difference the rest
-/// of the reference is taken without being looked at.
-pub struct Comparator<R> {
-    output: R,
-    buffer: Vec<u8>,
-    /// The part of `buffer` that was read and not yet compared.
-    pending: std::ops::Range<usize>,
-    sha256: Sha256,
-    /// Bytes read from the output.
-    bytes: u64,
-    agreed: Agreed,
-    first_difference: Option<Difference>,
-}
-
-/// What is known of the part on which both sides agree.
-struct Agreed {
-    bytes: u64,
+/// A sink for an expected text, of which an output has the first bytes: it learns about these, and
+/// how the text goes on.
+struct AgreedHead {
+    /// Bytes of the head that are still to come.
+    left: u64,
+    digester: Digester,
     line_feeds: u64,
-    /// Its last bytes, up to `SHOWN_BYTES` of them.
+    /// The last bytes of the head.
     tail: Vec<u8>,
+    /// The first bytes after the head.
+    expected: Vec<u8>,
 }
 
-impl<R: Read> Comparator<R> {
-    /// Prepares to compare `output`; nothing is read yet.
-    pub fn new(output: R) -> Self {
-        Comparator {
-            output,
-            buffer: vec![0; BUFFER_BYTES],
-            pending: 0..0,
-            sha256: Sha256::new(),
-            bytes: 0,
-            agreed: Agreed { bytes: 0, line_feeds: 0, tail: Vec::new() },
-            first_difference: None,
+impl AgreedHead {
+    fn until(offset: u64) -> Self {
+        AgreedHead {
+            left: offset,
+            digester: Digester::default(),
+            line_feeds: 0,
+            tail: Vec::new(),
+            expected: Vec::new(),
         }
     }
 
-    /// Ends the reference, reads the output to its end and tells what was found.
-    ///
-    /// # Errors
-    ///
-    /// Whatever reading the output gives.
-    pub fn finish(mut self) -> io::Result<Comparison> {
-        // Without a difference so far, an output that goes on is one.
-        while self.fill()? {
-            let found = &self.buffer[self.pending.clone()];
-            let difference =
-                self.first_difference.get_or_insert_with(|| self.agreed.difference_here());
-            extend_to_shown(&mut difference.found, found);
-            self.pending = 0..0;
-        }
-        Ok(Comparison {
-            sha256: hex(&self.sha256.finalize()),
-            bytes: self.bytes,
-            first_difference: self.first_difference,
-        })
-    }
-
-    /// Makes sure there are pending bytes; false at the end of the output.
-    fn fill(&mut self) -> io::Result<bool> {
-        if self.pending.is_empty() {
-            let filled = read_some(&mut self.output, &mut self.buffer)?;
-            self.sha256.update(&self.buffer[..filled]);
-            self.bytes += filled as u64;
-            self.pending = 0..filled;
-        }
-        Ok(!self.pending.is_empty())
-    }
-
-    /// Compares the start of `reference` with what is pending; returns how much agrees.
-    fn agree(&mut self, reference: &[u8]) -> usize {
-        let found = &self.buffer[self.pending.clone()];
-        let length = found.len().min(reference.len());
-        let (found, expected) = (&found[..length], &reference[..length]);
-        // Comparing whole slices is what the compiler makes fastest, and nearly all agree.
-        let agreeing = if found == expected {
-            length
-        } else {
-            found.iter().zip(expected).take_while(|(a, b)| a == b).count()
-        };
-        self.agreed.extend(&found[..agreeing]);
-        self.pending.start += agreeing;
-        agreeing
-    }
-}
-
-impl<R: Read> Write for Comparator<R> {
-    /// Takes the next bytes of the reference, all of them.
-    fn write(&mut self, reference: &[u8]) -> io::Result<usize> {
-        let mut rest = reference;
-        while !rest.is_empty() && self.first_difference.is_none() {
-            let goes_on = self.fill()?;
-            rest = &rest[self.agree(rest)..];
-            if !goes_on || (!rest.is_empty() && !self.pending.is_empty()) {
-                self.first_difference = Some(self.agreed.difference_here());
-            }
-        }
-        if let Some(difference) = &mut self.first_difference {
-            extend_to_shown(&mut difference.expected, rest);
-        }
-        Ok(reference.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
+    fn extend(&mut self, head: &[u8]) -> io::Result<()> {
+        self.digester.write_all(head)?;
+        self.line_feeds += head.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        let new = &head[head.len().saturating_sub(SHOWN_BYTES)..];
+        let surplus = (self.tail.len() + new.len()).saturating_sub(SHOWN_BYTES);
+        self.tail.drain(..surplus);
+        self.tail.extend_from_slice(new);
+        self.left -= head.len() as u64;
         Ok(())
     }
 }
 
-impl Agreed {
-    fn extend(&mut self, bytes: &[u8]) {
-        self.bytes += bytes.len() as u64;
-        self.line_feeds += bytes.iter().filter(|&&byte| byte == b'\n').count() as u64;
-        let new = &bytes[bytes.len().saturating_sub(SHOWN_BYTES)..];
-        let surplus = (self.tail.len() + new.len()).saturating_sub(SHOWN_BYTES);
-        self.tail.drain(..surplus);
-        self.tail.extend_from_slice(new);
+impl Write for AgreedHead {
+    fn write(&mut self, expected: &[u8]) -> io::Result<usize> {
+        let in_head = usize::try_from(self.left).unwrap_or(usize::MAX).min(expected.len());
+        self.extend(&expected[..in_head])?;
+        extend_to_shown(&mut self.expected, &expected[in_head..]);
+        Ok(expected.len())
     }
 
-    /// A difference at the end of the agreed part, of which neither side is shown yet.
-    fn difference_here(&self) -> Difference {
-        let line_start = self.tail.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-        Difference {
-            offset: self.bytes,
-            line: self.line_feeds + 1,
-            before: self.tail[line_start..].to_vec(),
-            ..Difference::default()
-        }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -228,16 +215,6 @@ impl fmt::Display for Difference {
 fn extend_to_shown(shown: &mut Vec<u8>, bytes: &[u8]) {
     let room = SHOWN_BYTES.saturating_sub(shown.len());
     shown.extend_from_slice(&bytes[..room.min(bytes.len())]);
-}
-
-/// Reads once into `buffer`, again if a signal came between; 0 means the end.
-fn read_some(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
-    loop {
-        match from.read(buffer) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            outcome => return outcome,
-        }
-    }
 }
 
 #[cfg(test)]

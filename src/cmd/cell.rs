@@ -7,7 +7,7 @@ use crate::inputs::{fasta_input, sha256_of};
 use crate::record::{Cell, Verdict};
 use crate::release::Variant;
 use crate::suite::{self, Workload};
-use crate::verify::{Comparator, Comparison};
+use crate::verify::{self, Comparison};
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -25,7 +25,8 @@ pub struct Materials {
 }
 
 impl Materials {
-    /// Makes or verifies every input, and verifies every binary against its build's record.
+    /// Makes or verifies every input, verifies every binary against its build's record, and proves
+    /// every expected output, so that no run has to wait for it.
     ///
     /// # Errors
     ///
@@ -33,7 +34,9 @@ impl Materials {
     pub fn gather(session: &Session, cells: &[Cell]) -> Result<Self, Stop> {
         let mut materials = Materials { inputs: BTreeMap::new(), binaries: BTreeMap::new() };
         for cell in cells {
-            materials.add_input(session, session.workload(&cell.program))?;
+            let workload = session.workload(&cell.program);
+            materials.add_input(session, workload)?;
+            session.folder.expected_output(&workload.expect)?;
             materials.add_binary(session, cell)?;
         }
         Ok(materials)
@@ -111,12 +114,11 @@ fn environment(planned: &[String], variant: &Variant) -> Vec<(String, String)> {
 ///
 /// # Errors
 ///
-/// If the reference cannot be had.
+/// If the expected output cannot be had.
 pub fn compare(session: &Session, cell: &Cell, output: &mut Output) -> Result<Comparison, Stop> {
-    let mut comparator = Comparator::new(output);
     let reference = &session.workload(&cell.program).expect;
-    session.folder.write_reference(reference, &mut comparator)?;
-    Ok(comparator.finish().context("cannot read a program's output")?)
+    let expected = session.folder.expected_output(reference)?;
+    Ok(verify::compare(&expected, output).context("cannot read a program's output")?)
 }
 
 /// What a run that ended like this and wrote this is worth.

@@ -132,7 +132,7 @@ fn measure(
         steal_ticks: disturbance.steal_ticks,
         psi_cpu_some_us: disturbance.psi_cpu_some_us,
         sink: session.plan().sink.clone(),
-        output_sha256: comparison.sha256.clone(),
+        output_sha256: comparison.digest.sha256().to_owned(),
         verdict: verdict(&run, &comparison),
         started_at: run.started_at,
         binary_sha256: build.binary_sha256.clone(),

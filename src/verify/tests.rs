@@ -1,12 +1,30 @@
+use super::comparator::BUFFER_BYTES;
 use super::*;
 use proptest::prelude::*;
 
-fn compared(output: &[u8], reference: &[u8]) -> Comparison {
-    compare(&mut &output[..], &mut &reference[..]).unwrap()
+fn expected(text: &[u8]) -> Expected<Vec<u8>> {
+    Expected::new(text.to_vec()).unwrap()
 }
 
-fn told(output: &[u8], reference: &[u8]) -> String {
-    compared(output, reference).first_difference.map_or("none".into(), |d| d.to_string())
+fn digest(text: &[u8]) -> Digest {
+    expected(text).digest().clone()
+}
+
+fn compared(output: &[u8], text: &[u8]) -> Comparison {
+    compare(&expected(text), output).unwrap()
+}
+
+fn told(output: &[u8], text: &[u8]) -> String {
+    compared(output, text).first_difference.map_or("none".into(), |d| d.to_string())
+}
+
+/// Writes itself in pieces, as generators do.
+struct Pieces<'a>(&'a [u8], usize);
+
+impl Text for Pieces<'_> {
+    fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
+        self.0.chunks(self.1).try_for_each(|piece| out.write_all(piece))
+    }
 }
 
 /// Gives at most so many bytes a read, and an interruption before each.
@@ -33,10 +51,10 @@ impl Read for Trickle<'_> {
 fn an_equal_output_matches_under_its_digest() {
     let comparison = compared(b"abc", b"abc");
     assert_eq!(comparison.verdict(), Verdict::Matches);
-    assert_eq!(comparison.bytes, 3);
+    assert_eq!(comparison.digest.bytes(), 3);
     // FIPS 180-2, appendix B.1.
     assert_eq!(
-        comparison.sha256,
+        comparison.digest.sha256(),
         "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     );
 }
@@ -44,7 +62,7 @@ fn an_equal_output_matches_under_its_digest() {
 #[test]
 fn nothing_matches_nothing() {
     let comparison = compared(b"", b"");
-    assert_eq!((comparison.verdict(), comparison.bytes), (Verdict::Matches, 0));
+    assert_eq!((comparison.verdict(), comparison.digest), (Verdict::Matches, digest(b"")));
 }
 
 #[test]
@@ -74,21 +92,23 @@ fn a_surplus_is_told() {
 }
 
 #[test]
-fn the_output_is_hashed_to_its_end_also_after_a_difference() {
-    let comparison = compared(b"abc", b"xbc and more");
-    assert_eq!(comparison.verdict(), Verdict::Differs);
-    assert_eq!((comparison.sha256, comparison.bytes), {
-        let same = compared(b"abc", b"abc");
-        (same.sha256, same.bytes)
-    });
+fn a_differing_output_is_digested_from_start_to_end() {
+    let text = vec![b'a'; 3 * BUFFER_BYTES];
+    for place in [0, 1, BUFFER_BYTES - 1, BUFFER_BYTES, 2 * BUFFER_BYTES + 5, text.len() - 1] {
+        let mut output = text.clone();
+        output[place] = b'b';
+        let comparison = compared(&output, &text);
+        assert_eq!(comparison.verdict(), Verdict::Differs);
+        assert_eq!(comparison.digest, digest(&output), "differs at {place}");
+    }
 }
 
 #[test]
 fn what_is_shown_of_long_lines_is_bounded() {
-    let reference = vec![b'a'; 3 * BUFFER_BYTES];
-    let mut output = reference.clone();
+    let text = vec![b'a'; 3 * BUFFER_BYTES];
+    let mut output = text.clone();
     output[2 * BUFFER_BYTES + 5] = b'b';
-    let difference = compared(&output, &reference).first_difference.unwrap();
+    let difference = compared(&output, &text).first_difference.unwrap();
     assert_eq!(difference.offset, 2 * BUFFER_BYTES as u64 + 5);
     assert_eq!(difference.before, vec![b'a'; SHOWN_BYTES]);
     assert_eq!(difference.expected, vec![b'a'; SHOWN_BYTES]);
@@ -97,15 +117,20 @@ fn what_is_shown_of_long_lines_is_bounded() {
 }
 
 #[test]
-fn a_generator_pushes_its_reference_line_by_line() {
-    let output: String = (0..50_000).map(|i| format!("{i}\n")).collect();
-    let mut comparator = Comparator::new(output.as_bytes());
-    for i in 0..50_000 {
-        writeln!(comparator, "{i}").unwrap();
-    }
-    let comparison = comparator.finish().unwrap();
-    assert_eq!(comparison.verdict(), Verdict::Matches);
-    assert_eq!(comparison.bytes, output.len() as u64);
+fn an_output_may_come_through_a_pipe_while_it_is_written() {
+    let text: String = (0..50_000).map(|i| format!("{i}\n")).collect();
+    let wrong = text.replace("49999\n", "50000\n");
+    let through_a_pipe = |output: &[u8]| {
+        let (reader, mut writer) = io::pipe().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(move || writer.write_all(output).unwrap());
+            compare(&expected(text.as_bytes()), reader).unwrap()
+        })
+    };
+    assert_eq!(through_a_pipe(text.as_bytes()).verdict(), Verdict::Matches);
+    let comparison = through_a_pipe(wrong.as_bytes());
+    assert_eq!(comparison.digest, digest(wrong.as_bytes()));
+    assert_eq!(comparison.first_difference.unwrap().line, 50_000);
 }
 
 #[test]
@@ -116,10 +141,10 @@ fn an_output_that_cannot_be_read_is_an_error_not_a_verdict() {
             Err(io::Error::other("gone"))
         }
     }
-    let error = compare(&mut b"ab".chain(Broken), &mut &b"abc"[..]).unwrap_err();
-    assert_eq!(error.to_string(), "gone");
-    let error = compare(&mut b"ab".chain(Broken), &mut &b"ab"[..]).unwrap_err();
-    assert_eq!(error.to_string(), "gone");
+    for text in [&b"abc"[..], b"ab", b"axc"] {
+        let error = compare(&expected(text), b"ab".chain(Broken)).unwrap_err();
+        assert_eq!(error.to_string(), "gone");
+    }
 }
 
 /// The same answer from two whole texts in memory.
@@ -145,7 +170,7 @@ proptest! {
         let comparison = compared(&output, &reference);
         let place = comparison.first_difference.as_ref().map(|d| (d.offset, d.line));
         prop_assert_eq!(place, first_difference_of(&output, &reference));
-        prop_assert_eq!(comparison.bytes, output.len() as u64);
+        prop_assert_eq!(comparison.digest, digest(&output));
     }
 
     #[test]
@@ -153,11 +178,8 @@ proptest! {
         (output, reference) in two_texts(), piece in 1..50_usize, written in 1..50_usize,
     ) {
         let trickle = Trickle { rest: &output, piece, interrupted: false };
-        let mut comparator = Comparator::new(trickle);
-        for part in reference.chunks(written) {
-            comparator.write_all(part).unwrap();
-        }
-        prop_assert_eq!(comparator.finish().unwrap(), compared(&output, &reference));
+        let in_pieces = Expected::new(Pieces(&reference, written)).unwrap();
+        prop_assert_eq!(compare(&in_pieces, trickle).unwrap(), compared(&output, &reference));
     }
 
     #[test]
