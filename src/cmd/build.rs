@@ -3,7 +3,7 @@
 use super::session::{Session, variant};
 use super::{Env, Outcome, PlanArgs, Stop, SurveyArgs, fetch};
 use crate::build::{self, BuildRequest, Folders, InstalledLibrary, find_c_library, knows_goamd64};
-use crate::inputs::sha256_of;
+use crate::digest::Digest;
 use crate::patch::{PatchError, Patched, apply_all};
 use crate::record::{BuildRow, BuildStatus};
 use crate::release::Variant;
@@ -127,7 +127,7 @@ fn work(session: &Session) -> Result<Vec<(Variant, String)>, Stop> {
 fn is_kept(session: &Session, row: &BuildRow) -> Result<bool, Stop> {
     match fs_err::File::open(session.store.binary(&row.binary_sha256)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        opened => Ok(sha256_of(&mut opened?)? == row.binary_sha256),
+        opened => Ok(Digest::of(&mut opened?)?.sha256() == row.binary_sha256),
     }
 }
 

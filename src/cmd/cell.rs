@@ -2,8 +2,9 @@
 
 use super::Stop;
 use super::session::{Session, variant};
+use crate::digest::Digest;
 use crate::exec::{Command, Output, Run, Stdin};
-use crate::inputs::{fasta_input, sha256_of};
+use crate::inputs::fasta_input;
 use crate::record::{Cell, Verdict};
 use crate::release::Variant;
 use crate::suite::{self, Workload};
@@ -46,7 +47,7 @@ impl Materials {
         let suite::Stdin::Fasta(n) = workload.stdin else { return Ok(()) };
         if let Entry::Vacant(place) = self.inputs.entry(n) {
             let input = session.folder.suite.input(n).expect("the suite describes every input");
-            place.insert(fasta_input(&session.store.inputs(), input)?);
+            place.insert(fasta_input(&session.store, input)?);
         }
         Ok(())
     }
@@ -58,12 +59,13 @@ impl Materials {
             return Ok(());
         }
         let path = session.store.binary(sha256);
-        let found = sha256_of(&mut fs_err::File::open(&path)?)?;
-        if found != *sha256 {
+        let found = Digest::of(&mut fs_err::File::open(&path)?)?;
+        if found.sha256() != sha256 {
             return Err(Stop::no(format!(
-                "{}: the binary was built with SHA-256 {sha256}, now it has {found}; it is not \
-                 run: delete the file and start again",
-                path.display()
+                "{}: the binary was built with SHA-256 {sha256}, now it has {}; it is not run: \
+                 delete the file and start again",
+                path.display(),
+                found.sha256()
             )));
         }
         self.binaries.insert(sha256.clone(), path);

@@ -96,7 +96,7 @@ pub fn sync_file_system(path: &Path) -> io::Result<()> {
 /// what is written already; so the flush that must follow finds little left to do.
 ///
 /// Nothing is certain to be on the disk afterwards: that is what the flush is for.
-pub(super) fn while_flushing<T>(folder: &Path, work: impl FnOnce() -> T) -> T {
+pub fn while_flushing<T>(folder: &Path, work: impl FnOnce() -> T) -> T {
     let is_done = AtomicBool::new(false);
     thread::scope(|scope| {
         let flusher = scope.spawn(|| {

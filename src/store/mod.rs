@@ -54,6 +54,7 @@ pub use tree::FILE_TIME_S;
 
 use crate::release::ToolchainName;
 use private::PrivateFolder;
+use tempfile::NamedTempFile;
 
 const FILE_MODE: u32 = 0o644;
 
@@ -129,6 +130,17 @@ impl Store {
         let folder = Arc::new(PrivateFolder::new(&self.tmp(), &self.lock(PRIVATE_GUARD))?);
         *private = Some(Arc::clone(&folder));
         Ok(folder)
+    }
+
+    /// Makes a file that only this process knows of, if there is room for so many bytes; it is gone
+    /// with the process unless [`durable::persist`] gives it a name in the store.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::StorageFull`] if there is no room, or if the file cannot be made.
+    pub fn private_file(&self, needed_bytes: u64) -> io::Result<NamedTempFile> {
+        space::check(&self.root, needed_bytes)?;
+        durable::private_file(self.private()?.path())
     }
 
     /// Writes a file of the store, whole or not at all; nothing half done is left of it even if this
