@@ -16,6 +16,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -195,7 +196,7 @@ func factorial(n int) int {
 
 func run() error {
 	if len(os.Args) != 2 {
-		return fmt.Errorf("usage: fannkuch-redux N")
+		return errors.New("usage: fannkuch-redux N")
 	}
 	n, err := strconv.Atoi(os.Args[1])
 	if err != nil {
