@@ -173,6 +173,7 @@ pub(crate) fn run(variant: &str, program: &str, round: u32, elapsed_ns: u64) -> 
         verdict: Verdict::Matches,
         started_at: "2026-11-30T18:00:00Z".parse().unwrap(),
         binary_sha256: "03".into(),
+        error: String::new(),
     }
 }
 

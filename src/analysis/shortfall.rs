@@ -38,6 +38,8 @@ pub enum Shortfall {
         /// Rounds of the cell that count all the same.
         counting: usize,
         planned: u32,
+        /// Of the first of these rounds.
+        reason: String,
     },
 }
 
@@ -82,21 +84,22 @@ fn of_check(cell: &Evidence<'_>) -> Option<Shortfall> {
 }
 
 fn of_runs(cell: &Evidence<'_>, planned: u32) -> Vec<Shortfall> {
-    let mut ways: Vec<(Failing, Vec<u32>)> = Vec::new();
+    let mut ways: Vec<(Failing, Vec<u32>, &str)> = Vec::new();
     for (round, row) in &cell.failed {
         let failing = Failing::of_run(row);
-        match ways.iter_mut().find(|(way, _)| *way == failing) {
-            Some((_, rounds)) => rounds.push(*round),
-            None => ways.push((failing, vec![*round])),
+        match ways.iter_mut().find(|(way, ..)| *way == failing) {
+            Some((_, rounds, _)) => rounds.push(*round),
+            None => ways.push((failing, vec![*round], &row.error)),
         }
     }
-    let shortfall = |(failing, rounds)| Shortfall::Runs {
+    let shortfall = |(failing, rounds, reason): (_, _, &str)| Shortfall::Runs {
         variant: cell.variant.to_owned(),
         program: cell.program.to_owned(),
         failing,
         rounds,
         counting: cell.counting.len(),
         planned,
+        reason: reason.to_owned(),
     };
     ways.into_iter().map(shortfall).collect()
 }
@@ -115,7 +118,7 @@ impl Shortfall {
             Shortfall::Check { variant, program, failing, .. } => {
                 format!("{variant} {program}: not measured, as its check failed ({failing})")
             }
-            Shortfall::Runs { variant, program, failing, rounds, counting, planned } => {
+            Shortfall::Runs { variant, program, failing, rounds, counting, planned, .. } => {
                 let s = if rounds.len() == 1 { "" } else { "s" };
                 let rounds = list(rounds);
                 format!(
@@ -131,8 +134,8 @@ impl Shortfall {
             Shortfall::Release { reason, .. }
             | Shortfall::Toolchain { reason, .. }
             | Shortfall::Build { reason, .. }
-            | Shortfall::Check { reason, .. } => reason,
-            Shortfall::Runs { .. } => "",
+            | Shortfall::Check { reason, .. }
+            | Shortfall::Runs { reason, .. } => reason,
         }
     }
 }

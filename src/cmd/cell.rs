@@ -130,22 +130,3 @@ pub fn verdict(run: &Run, comparison: &Comparison) -> Verdict {
         false => Verdict::NotCompared,
     }
 }
-
-/// What is wrong with a run, in words; nothing if nothing is.
-pub fn complaint(run: &Run, comparison: &Comparison) -> String {
-    let outcome = run.measurement.outcome;
-    if !outcome.is_success() {
-        let said = run.stderr.trim();
-        return match said.is_empty() {
-            true => format!("ended with {outcome}"),
-            false => format!(
-                "ended with {outcome}: {}",
-                said.lines().take(3).collect::<Vec<_>>().join(" | ")
-            ),
-        };
-    }
-    match &comparison.first_difference {
-        Some(difference) => format!("wrong output: {difference}"),
-        None => String::new(),
-    }
-}

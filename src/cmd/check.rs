@@ -1,9 +1,11 @@
 //! `gosurvey check`: run every cell once and compare its whole output.
 
-use super::cell::{Materials, compare, complaint, verdict};
+use super::cell::{Materials, compare, verdict};
+use super::complaint::complaint;
 use super::session::Session;
 use super::{Env, Outcome, PlanArgs, Stop, SurveyArgs, build, fetch};
 use crate::exec::{Launcher, Runner, Sink};
+use crate::host::Counters;
 use crate::record::{Cell, CheckRow};
 use crate::report::check_matrix;
 use anyhow::Context;
@@ -61,8 +63,11 @@ fn check(
 ) -> Result<CheckRow, Stop> {
     let command = materials.command(session, cell)?;
     log::debug!("{}", command.shell_line());
+    let before = Counters::read();
     let mut run = runner.run(&command, Sink::Memory).with_context(|| cell.to_string())?;
+    let disturbance = Counters::read().since(&before);
     let comparison = compare(session, cell, &mut run.output)?;
+    let expected_bytes = session.workload(&cell.program).expect.bytes;
     let build =
         session.survey.build(&cell.variant, &cell.program).expect("only built cells are checked");
     Ok(CheckRow {
@@ -75,7 +80,7 @@ fn check(
         bytes: comparison.digest.bytes(),
         verdict: verdict(&run, &comparison),
         first_difference_offset: comparison.first_difference.as_ref().map(|d| d.offset),
-        error: complaint(&run, &comparison),
+        error: complaint(&command, &run, &disturbance, &comparison, expected_bytes),
         elapsed_ns: run.measurement.elapsed_ns,
     })
 }

@@ -4,6 +4,7 @@ mod announce;
 pub mod build;
 mod cell;
 pub mod check;
+mod complaint;
 pub mod fetch;
 mod fetcher;
 pub mod mirror;

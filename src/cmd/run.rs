@@ -1,6 +1,7 @@
 //! `gosurvey run`: measure every cell in rounds.
 
 use super::cell::{Materials, compare, verdict};
+use super::complaint::complaint;
 use super::session::Session;
 use super::{Env, Outcome, PlanArgs, Stop, StopExt, SurveyArgs, build, check, fetch};
 use crate::exec::{Launcher, Runner, Sink, page_cache};
@@ -61,6 +62,9 @@ fn rounds(session: &mut Session, env: &mut Env, runner: &mut impl Runner) -> Res
             meter.label(&format!("round {round}: {cell}"));
             let place = Place { round, position: position as u32 + 1 };
             let row = measure(session, &materials, runner, cell, place)?;
+            if !row.counts() {
+                env.progress.message(&format!("round {round}: {cell}: {}", row.error));
+            }
             session.record(row)?;
             meter.advance(1);
         }
@@ -110,6 +114,7 @@ fn measure(
     let mut run = runner.run(&command, sink).with_context(|| cell.to_string())?;
     let disturbance = Counters::read().since(&before);
     let comparison = compare(session, cell, &mut run.output)?;
+    let expected_bytes = session.workload(&cell.program).expect.bytes;
     let measured = &run.measurement;
     let build =
         session.survey.build(&cell.variant, &cell.program).expect("only built cells are run");
@@ -136,5 +141,6 @@ fn measure(
         verdict: verdict(&run, &comparison),
         started_at: run.started_at,
         binary_sha256: build.binary_sha256.clone(),
+        error: complaint(&command, &run, &disturbance, &comparison, expected_bytes),
     })
 }

@@ -71,6 +71,7 @@ impl Launcher {
                 "it cannot be executed from memory (the kernel setting vm.memfd_noexec must not \
                  be 2, and /proc must be mounted)",
             ))?;
+        offer_to_the_kernel(&process);
         let mut launcher = Launcher { process, socket, rss_floor_kib: 0 };
         launcher.await_ready()?;
         for _ in 0..FLOOR_SAMPLES {
@@ -186,6 +187,15 @@ impl Drop for Launcher {
     fn drop(&mut self) {
         let _ = shutdown(self.socket.as_raw_fd(), Shutdown::Both);
         let _ = self.process.wait();
+    }
+}
+
+/// Makes the kernel kill the measured program, which inherits this, before anything else where
+/// memory runs out; of two that are offered it takes the larger.
+fn offer_to_the_kernel(launcher: &Child) {
+    let file = format!("/proc/{}/oom_score_adj", launcher.id());
+    if let Err(error) = fs_err::write(file, "1000") {
+        log::debug!("a program that uses all memory may take others with it: {error}");
     }
 }
 

@@ -83,6 +83,7 @@ fn run_row(position: u32) -> RunRow {
         verdict: Verdict::Matches,
         started_at: "2026-11-30T18:00:00Z".parse().unwrap(),
         binary_sha256: "cd".into(),
+        error: String::new(),
     }
 }
 
@@ -210,8 +211,8 @@ fn a_whole_line_that_is_no_row_is_an_error_and_stays() {
 fn a_table_of_other_columns_is_not_appended_to() {
     let dir = survey(&[run_row(1)]);
     let file = dir.path().join("runs.csv");
-    let text = fs::read_to_string(&file).unwrap().replace("binary_sha256", "binary_sha256,newer");
-    let text = text.replace(",cd\n", ",cd,1\n");
+    let text = fs::read_to_string(&file).unwrap().replace(",error\n", ",error,newer\n");
+    let text = text.replace(",cd,\n", ",cd,,1\n");
     fs::write(&file, &text).unwrap();
     let (mut journal, survey, _) = Journal::open(dir.path()).unwrap();
     assert_eq!(survey.runs, [run_row(1)], "columns of a later version are passed over");

@@ -139,6 +139,9 @@ pub struct RunRow {
     pub verdict: Verdict,
     pub started_at: Timestamp,
     pub binary_sha256: String,
+    /// What is wrong, in words; empty if nothing is.
+    #[serde(default)]
+    pub error: String,
 }
 
 /// Whether an output is the reference.
@@ -298,7 +301,9 @@ impl Table for RunRow {
         "verdict",
         "started_at",
         "binary_sha256",
+        "error",
     ];
+    const LATER: &'static [&'static str] = &["error"];
 }
 
 impl ToolchainRow {

@@ -197,6 +197,7 @@ mod tests {
             verdict: Verdict::Matches,
             started_at: "2026-11-30T18:00:00Z".parse().unwrap(),
             binary_sha256: String::new(),
+            error: String::new(),
         }
     }
 

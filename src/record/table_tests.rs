@@ -27,6 +27,7 @@ fn run_row() -> RunRow {
         verdict: Verdict::Matches,
         started_at: "2026-11-30T18:00:00Z".parse().unwrap(),
         binary_sha256: "cd".into(),
+        error: String::new(),
     }
 }
 
@@ -46,7 +47,7 @@ fn columns_are_the_fields<T: Table + std::fmt::Debug>(values: &str) {
 #[test]
 fn columns_stand_in_the_order_of_the_fields() {
     columns_are_the_fields::<RunRow>(
-        "1,2,v,p,s,ok,7,8,9,10,11,12,13,14,15,16,17,memory,sha,differs,2026-11-30T18:00:00Z,bin\n",
+        "1,2,v,p,s,ok,7,8,9,10,11,12,13,14,15,16,17,memory,sha,differs,2026-11-30T18:00:00Z,bin,error\n",
     );
     columns_are_the_fields::<CheckRow>("v,p,s,bin,ok,sha,7,matches,9,error,11\n");
     columns_are_the_fields::<BuildRow>(
