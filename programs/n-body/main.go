@@ -90,7 +90,7 @@ func (s *system) energy() float64 {
 }
 
 func (s *system) advance() {
-	for i := range s {
+	for i := 0; i < len(s)-1; i++ { // the last body has met all others by then
 		b := &s[i]
 		vx, vy, vz := b.vx, b.vy, b.vz
 		for j := i + 1; j < len(s); j++ {
