@@ -33,7 +33,8 @@ func (n *node) count() int {
 	if n.left == nil {
 		return 1
 	}
-	return 1 + n.left.count() + n.right.count()
+	// The right subtree was built last, so more of it is still in the cache.
+	return 1 + n.right.count() + n.left.count()
 }
 
 // countTrees builds trees of one depth, one after another, and returns the number of their nodes.
