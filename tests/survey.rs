@@ -251,6 +251,31 @@ fn a_release_that_nobody_serves_is_skipped() {
 }
 
 #[test]
+fn one_release_builds_a_program_without_and_with_its_patches() {
+    let Some(bench) = bench() else { return };
+    let survey = bench.survey("ab");
+    let arguments =
+        ["build", "--ab-patches", "--program", "n-body", "--size", "check", "--rounds", "1"];
+    let run = bench.gosurvey(arguments, &survey);
+    // One round decides nothing.
+    assert_eq!(run.code, 0, "{}", run.all());
+    let builds: Vec<BuildRow> = rows(&survey.dir(), "builds.csv");
+    let newest = bench.releases.last().unwrap();
+    let [plain, patched] = &builds[..] else { panic!("{builds:#?}") };
+    assert_eq!(plain.variant, format!("{newest}+unpatched"));
+    assert_eq!(patched.variant, format!("{newest}+patched"));
+    assert_eq!((plain.patches.as_str(), &plain.tree_sha256), ("", &plain.source_sha256));
+    assert!(patched.patches.starts_with("0001-"), "{patched:?}");
+    assert_ne!(patched.tree_sha256, plain.tree_sha256);
+    assert_eq!(keys(&survey.dir()).len(), 2);
+    assert!(run.out.contains("No program's patches change"), "{}", run.all());
+
+    let two = ["build", "--ab-patches", "--go", "newest-2", "--size", "check"];
+    let refused = bench.gosurvey(two, &bench.survey("two"));
+    assert_eq!(refused.code, 2, "{}", refused.all());
+}
+
+#[test]
 fn the_callers_environment_changes_nothing() {
     let Some(bench) = bench() else { return };
     let poison = [

@@ -1,12 +1,12 @@
 //! `gosurvey build`: compile every program with every toolchain.
 
 use super::session::{Session, variant};
-use super::{Env, Outcome, PlanArgs, Stop, SurveyArgs, fetch};
+use super::{Env, Outcome, PlanArgs, Stop, SurveyArgs, ab_patches, fetch};
 use crate::build::{self, BuildRequest, Folders, InstalledLibrary, find_c_library, knows_goamd64};
 use crate::digest::Digest;
 use crate::patch::{PatchError, Patched, apply_all};
 use crate::record::{BuildRow, BuildStatus};
-use crate::release::Variant;
+use crate::release::{Patches, Variant};
 use crate::store::Toolchain;
 use crate::suite::{Patch, Program};
 use anyhow::Context;
@@ -24,9 +24,19 @@ pub struct Args {
     survey: SurveyArgs,
     #[command(flatten)]
     plan: PlanArgs,
+
+    /// Instead, measure whether the patches for old releases change what one release makes of the
+    /// programs (the newest, or the one that --go names): without any against with all of them, in
+    /// a survey of its own, whose --name is ab-patches unless another is given. Exit code 1 if they
+    /// do
+    #[arg(long)]
+    ab_patches: bool,
 }
 
 pub fn run(args: &Args, env: &mut Env) -> Result<Outcome, Stop> {
+    if args.ab_patches {
+        return ab_patches::run(&args.survey, &args.plan, env);
+    }
     let mut session = Session::open(&args.survey, &args.plan, env)?;
     fetch::stage(&mut session, env)?;
     stage(&mut session, env)?;
@@ -169,7 +179,8 @@ fn build_cell(
             return Ok(row);
         }
     }
-    let patched = match patched(session, program) {
+    let patches = patches(session, variant, program);
+    let patched = match patched(session, program, patches) {
         Ok(patched) => patched,
         Err(error) => {
             row.status = BuildStatus::PatchRejected;
@@ -177,8 +188,7 @@ fn build_cell(
             return Ok(row);
         }
     };
-    row.patches =
-        patches(session, program).map(|patch| patch.file.as_str()).collect::<Vec<_>>().join(" ");
+    row.patches = patches.iter().map(|patch| patch.file.as_str()).collect::<Vec<_>>().join(" ");
     row.patches_sha256 = patched.patches_sha256.clone();
     row.tree_sha256 = patched.tree.sha256();
     let built = compile(session, variant, toolchain, program, &patched, repetitions)?;
@@ -238,17 +248,20 @@ fn goamd64<'a>(session: &'a Session, variant: &'a Variant, toolchain: &Toolchain
     }
 }
 
-/// The patches that this survey applies to a program, for every release alike: those its oldest
-/// toolchain needs.
-fn patches<'a>(session: &'a Session, program: &'a Program) -> impl Iterator<Item = &'a Patch> {
-    let oldest = session.toolchains.values().map(|toolchain| toolchain.release.minor()).min();
-    oldest.map(|oldest| program.patches_for(oldest)).unwrap_or_default().iter()
+/// The patches of a program that a variant takes. Unless it says itself, these are the same for
+/// every release: those that the oldest toolchain of the survey needs.
+fn patches<'a>(session: &Session, variant: &Variant, program: &'a Program) -> &'a [Patch] {
+    let oldest = || session.toolchains.values().map(|toolchain| toolchain.release.minor()).min();
+    match variant.patches() {
+        Some(Patches::All) => &program.patches,
+        Some(Patches::None) => &[],
+        None => oldest().map(|oldest| program.patches_for(oldest)).unwrap_or_default(),
+    }
 }
 
-fn patched(session: &Session, program: &Program) -> Result<Patched, PatchError> {
-    let patches: Vec<_> = patches(session, program)
-        .map(|patch| (patch, session.folder.patch(program, &patch.file)))
-        .collect();
+fn patched(session: &Session, program: &Program, patches: &[Patch]) -> Result<Patched, PatchError> {
+    let patches: Vec<_> =
+        patches.iter().map(|patch| (patch, session.folder.patch(program, &patch.file))).collect();
     apply_all(session.folder.source(program), &patches)
 }
 

@@ -1,5 +1,6 @@
 //! The commands: one file each, with its `Args` and its `run`. Only here does I/O meet analysis.
 
+mod ab_patches;
 mod announce;
 pub mod build;
 mod cell;

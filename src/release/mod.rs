@@ -6,7 +6,7 @@ mod variant;
 
 pub use listing::{Listing, ListingError};
 pub use selection::{Selection, SelectionError, Wanted, distinct_toolchains};
-pub use variant::{Setting, ToolchainName, Variant, VariantError, check_goamd64};
+pub use variant::{Patches, Setting, ToolchainName, Variant, VariantError, check_goamd64};
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,6 +1,6 @@
 //! The `--go` language: which releases and variants a user means.
 
-use super::variant::{Setting, local_name};
+use super::variant::{Patches, Setting, local_name};
 use super::{Listing, Minor, Release, ReleaseError, ToolchainName, Variant, VariantError};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -75,6 +75,18 @@ impl Selection {
     /// disk are known without.
     pub fn needs_listing(&self) -> bool {
         !self.terms.iter().all(|term| matches!(term.base, Base::Release(_) | Base::Local { .. }))
+    }
+
+    /// The same selection without and with all patches: each term twice.
+    pub fn unpatched_and_patched(&self) -> Selection {
+        let with = |term: &Term, patches| {
+            let mut settings = term.settings.clone();
+            settings.retain(|setting| !matches!(setting, Setting::Patches(_)));
+            settings.push(Setting::Patches(patches));
+            Term { base: term.base.clone(), settings }
+        };
+        let both = |term: &Term| [with(term, Patches::None), with(term, Patches::All)];
+        Selection { terms: self.terms.iter().flat_map(both).collect() }
     }
 
     /// The toolchains from disk, by name, with their paths.

@@ -445,3 +445,19 @@ mod selections {
         }
     }
 }
+
+#[test]
+fn a_selection_is_doubled_without_and_with_patches() {
+    let both = |go: &str| go.parse::<Selection>().unwrap().unpatched_and_patched().to_string();
+    assert_eq!(both("latest"), "latest+unpatched,latest+patched");
+    assert_eq!(
+        both("1.27.1+patched+GOGC=50,tip=/goroot"),
+        "1.27.1+GOGC=50+unpatched,1.27.1+GOGC=50+patched,tip+unpatched=/goroot,tip+patched=/goroot"
+    );
+    let patches = |text: &str| text.parse::<Variant>().unwrap().patches();
+    assert_eq!(patches("go1.27.1+patched"), Some(Patches::All));
+    assert_eq!(patches("go1.27.1+unpatched"), Some(Patches::None));
+    assert_eq!(patches("go1.27.1+nogreenteagc"), None);
+    let twice = "go1.27.1+patched+unpatched".parse::<Variant>().unwrap_err();
+    insta::assert_snapshot!(twice, @"which patches are applied is set twice");
+}

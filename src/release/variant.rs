@@ -30,6 +30,16 @@ pub enum Setting {
     GoAmd64(String),
     /// An environment variable of the measured program: `GOGC`, `GODEBUG`, …
     Runtime { name: String, value: String },
+    /// `patched` or `unpatched`: all or none of a program's patches, whatever the survey's oldest
+    /// release needs.
+    Patches(Patches),
+}
+
+/// How many of a program's patches a variant takes, if it does not go with its survey.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Patches {
+    All,
+    None,
 }
 
 /// The text is not a variant.
@@ -43,7 +53,8 @@ pub enum VariantError {
     )]
     Name { name: String },
     #[error(
-        "{text:?} is no setting (expected an experiment such as nogreenteagc, or one of {})",
+        "{text:?} is no setting (expected an experiment such as nogreenteagc, or one of {}, patched, \
+         unpatched)",
         known()
     )]
     Setting { text: String },
@@ -95,6 +106,14 @@ impl Variant {
         })
     }
 
+    /// How many patches this variant takes, if it says so itself.
+    pub fn patches(&self) -> Option<Patches> {
+        self.settings.iter().find_map(|setting| match setting {
+            Setting::Patches(patches) => Some(*patches),
+            _ => None,
+        })
+    }
+
     /// Parses the settings of a variant, as in `+nogreenteagc+GOGC=200` without the first `+`.
     pub(super) fn parse_settings(texts: &[&str]) -> Result<Vec<Setting>, VariantError> {
         let mut settings: Vec<Setting> = Vec::new();
@@ -116,6 +135,7 @@ impl Setting {
             Setting::Experiment(word) => word,
             Setting::GoAmd64(_) => "GOAMD64",
             Setting::Runtime { name, .. } => name,
+            Setting::Patches(_) => "which patches are applied",
         }
     }
 }
@@ -134,6 +154,9 @@ pub fn check_goamd64(value: &str) -> Result<(), VariantError> {
 
 fn parse_setting(text: &str) -> Result<Setting, VariantError> {
     let unknown = || VariantError::Setting { text: text.to_owned() };
+    if let Some(patches) = [Patches::All, Patches::None].iter().find(|it| it.to_string() == text) {
+        return Ok(Setting::Patches(*patches));
+    }
     let Some((name, value)) = text.split_once('=') else {
         let word =
             !text.is_empty() && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
@@ -212,6 +235,16 @@ impl fmt::Display for Setting {
             Setting::Experiment(word) => f.write_str(word),
             Setting::GoAmd64(value) => write!(f, "GOAMD64={value}"),
             Setting::Runtime { name, value } => write!(f, "{name}={value}"),
+            Setting::Patches(patches) => patches.fmt(f),
         }
+    }
+}
+
+impl fmt::Display for Patches {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Patches::All => "patched",
+            Patches::None => "unpatched",
+        })
     }
 }

@@ -3,7 +3,7 @@
 //! Every report is a projection: the same rows give the same bytes, and nothing is decided here
 //! that `analysis` has not decided. No report reads a clock or a file.
 
-mod changes;
+pub mod changes;
 mod checks;
 mod evidence;
 pub mod markdown;
