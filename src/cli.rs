@@ -31,6 +31,7 @@ Environment:
   GOPROXY, GOSUMDB  where toolchains and their proofs come from, as for the go command;
                     GONOSUMDB, GOPRIVATE and GOFLAGS change nothing here
   GOSURVEY_STORE    the store, as --store
+  XDG_DATA_HOME     imported suites are in gosurvey/suites below it [default: ~/.local/share]
 
 Exit codes:
   0 done   1 the answer is no (a proof fails, a survey does not match its plan)   2 usage
@@ -63,6 +64,7 @@ enum Command {
     Run(cmd::run::Args),
     Report(cmd::report::Args),
     Mirror(cmd::mirror::Args),
+    Import(cmd::import::Args),
 }
 
 /// Runs the command and prints how it ended.
@@ -89,6 +91,7 @@ fn dispatch(command: Command, env: &mut Env) -> Result<Outcome, Stop> {
         Command::Run(args) => cmd::run::run(&args, env),
         Command::Report(args) => cmd::report::run(&args, env),
         Command::Mirror(args) => cmd::mirror::run(&args, env),
+        Command::Import(args) => cmd::import::run(&args, env),
     }
 }
 
@@ -101,11 +104,14 @@ fn surroundings(global: &Global) -> Result<Env, Stop> {
         )]
         std::env::var(name).ok().filter(|value| !value.is_empty())
     };
-    let cache = variable("XDG_CACHE_HOME")
-        .map(PathBuf::from)
-        .filter(|path| path.is_absolute())
-        .or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".cache")))
-        .map(|cache| cache.join("gosurvey"));
+    let own_folder = |xdg: &str, default: &str| {
+        variable(xdg)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+            .or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(default)))
+            .map(|folder| folder.join("gosurvey"))
+    };
+    let cache = own_folder("XDG_CACHE_HOME", ".cache");
     let named = global.store.clone().or_else(|| variable("GOSURVEY_STORE").map(PathBuf::from));
     let store = named.or(cache).ok_or_else(|| {
         Stop::usage(
@@ -116,6 +122,7 @@ fn surroundings(global: &Global) -> Result<Env, Stop> {
         goproxy: variable("GOPROXY"),
         gosumdb: variable("GOSUMDB"),
         store: std::path::absolute(store)?,
+        own_suites: own_folder("XDG_DATA_HOME", ".local/share").map(|data| data.join("suites")),
         command_line: command_line(),
         out: Box::new(io::stdout()),
         progress: progress::on_standard_error(),

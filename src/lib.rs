@@ -7,9 +7,9 @@
 //! L6  main  cli                                                parse, dispatch, print, exit code
 //! L5  cmd                                                      one file a command; I/O meets analysis
 //! L4  proxy store mirror build exec host journal progress suite_folder inputs
-//!                                                              the edges: all I/O, all processes, all unsafe
+//!     source_archive own_suites                                the edges: all I/O, all processes, all unsafe
 //! L3  report                                                   model -> bytes
-//! L2  sumdb patch schedule record verify analysis              pure rules: values in, values out
+//! L2  sumdb patch schedule record verify analysis import       pure rules: values in, values out
 //! L1  release module suite measurement stats                   pure data and mathematics
 //! L0  units platform hex digest
 //! ```
@@ -26,6 +26,7 @@ pub mod stats;
 pub mod suite;
 
 pub mod analysis;
+pub mod import;
 pub mod patch;
 pub mod record;
 pub mod schedule;
@@ -40,8 +41,10 @@ pub mod host;
 pub mod inputs;
 pub mod journal;
 pub mod mirror;
+pub mod own_suites;
 pub mod progress;
 pub mod proxy;
+pub mod source_archive;
 pub mod store;
 pub mod suite_folder;
 

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: [&[&str]; 7] = [
     &["units", "platform", "hex", "digest"],
     &["release", "module", "suite", "measurement", "stats"],
-    &["sumdb", "patch", "schedule", "record", "verify", "analysis"],
+    &["sumdb", "patch", "schedule", "record", "verify", "analysis", "import"],
     &["report"],
     &[
         "proxy",
@@ -28,6 +28,8 @@ const LAYERS: [&[&str]; 7] = [
         "progress",
         "suite_folder",
         "inputs",
+        "source_archive",
+        "own_suites",
     ],
     &["cmd"],
     &["cli", "main"],

@@ -8,6 +8,7 @@ pub mod check;
 mod complaint;
 pub mod fetch;
 mod fetcher;
+pub mod import;
 pub mod mirror;
 mod outcome;
 mod plan;
@@ -22,6 +23,7 @@ pub use outcome::{Outcome, Stop, StopExt};
 pub use plan::{PlanArgs, SurveyArgs};
 
 use crate::module::{self, limits};
+use crate::own_suites::OwnSuites;
 use crate::platform::Platform;
 use crate::progress::Progress;
 use crate::proxy::{GoproxyList, Proxies, SumdbSetting};
@@ -42,6 +44,8 @@ pub struct Env {
     pub gosumdb: Option<String>,
     /// Where downloads, toolchains, inputs and binaries are kept.
     pub store: PathBuf,
+    /// Where imported suites are; `None` if there is no place for them.
+    pub own_suites: Option<PathBuf>,
     /// The command line as typed, for the plan.
     pub command_line: String,
     /// Where answers go.
@@ -70,6 +74,17 @@ impl Env {
     /// [`Stop::Usage`] if the variable cannot be read, or switches the database off.
     pub fn database_setting(&self) -> Result<SumdbSetting, Stop> {
         SumdbSetting::parse(self.gosumdb.as_deref().unwrap_or_default()).or_usage()
+    }
+
+    /// The suites the user has imported.
+    ///
+    /// # Errors
+    ///
+    /// [`Stop::Usage`] if there is no place for them.
+    pub fn own_suites(&self) -> Result<OwnSuites, Stop> {
+        const NO_PLACE: &str = "no place for imported suites: HOME is not set; set XDG_DATA_HOME";
+        let root = self.own_suites.clone().ok_or_else(|| Stop::usage(NO_PLACE))?;
+        Ok(OwnSuites::at(root))
     }
 
     /// What the proxies list of toolchains for this platform.

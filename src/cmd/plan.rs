@@ -6,7 +6,7 @@ use crate::host::random_seed;
 use crate::record::{Harness, MissingRelease, Plan, PlannedSuite, Threads};
 use crate::release::{Listing, Release, Selection, ToolchainName, Variant, Wanted, check_goamd64};
 use crate::store::local_release;
-use crate::suite::{Program, Suite};
+use crate::suite::{Program, Suite, check_file_name};
 use crate::suite_folder::SuiteFolder;
 use anyhow::Context;
 use jiff::Timestamp;
@@ -24,8 +24,9 @@ pub struct SurveyArgs {
     #[arg(long, value_name = "FOLDER", default_value = "results")]
     pub results: PathBuf,
 
-    /// Folder with the suite's programs/, patches/ and reference-output/
-    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    /// Folder with the suite's programs/, patches/ and reference-output/, or the name of an imported
+    /// suite
+    #[arg(long, value_name = "SUITE", default_value = ".")]
     pub suite: PathBuf,
 }
 
@@ -83,6 +84,30 @@ impl SurveyArgs {
     pub fn name(&self, quick: bool) -> String {
         let default = if quick { "quick" } else { "survey" };
         self.name.clone().unwrap_or_else(|| default.to_owned())
+    }
+
+    /// The suite: a folder, or an imported one where a plain name is no suite's folder.
+    ///
+    /// # Errors
+    ///
+    /// [`Stop::Usage`] if there is no such suite, or it is none.
+    pub fn suite(&self, env: &Env) -> Result<SuiteFolder, Stop> {
+        let is_name = self.suite.to_str().is_some_and(|name| check_file_name(name).is_ok());
+        if !is_name || self.suite.join("programs/suite.toml").exists() {
+            return SuiteFolder::load(&self.suite).or_usage();
+        }
+        let name = self.suite.to_string_lossy();
+        let own = env.own_suites()?;
+        let place = own.place(&name).or_usage()?;
+        if own.names().iter().any(|known| *known == name) {
+            return SuiteFolder::load(&place).or_usage();
+        }
+        Err(Stop::usage(format!(
+            "no suite {name}: there is neither {name}/programs/suite.toml nor {}; imported suites: \
+             {}",
+            place.display(),
+            if own.names().is_empty() { "none".to_owned() } else { own.names().join(", ") }
+        )))
     }
 }
 

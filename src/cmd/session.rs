@@ -33,7 +33,7 @@ impl Session {
     /// [`Stop::No`] if the survey is there and its plan or its machine is another one: rows of two
     /// plans or two machines are never mixed.
     pub fn open(survey: &SurveyArgs, args: &PlanArgs, env: &mut Env) -> Result<Self, Stop> {
-        let folder = SuiteFolder::load(&survey.suite).or_usage()?;
+        let folder = survey.suite(env)?;
         let name = survey.name(args.quick);
         journal::check_name(&name)?;
         let dir = survey.results.join(&name);

@@ -243,7 +243,7 @@ fn minor(text: &str) -> Option<Minor> {
 }
 
 /// Names from a manifest are joined to paths: each must be one plain file name.
-fn check_file_name(name: &str) -> Result<(), String> {
+pub(crate) fn check_file_name(name: &str) -> Result<(), String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
         return Err(format!(
@@ -253,7 +253,8 @@ fn check_file_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn check_digest(digest: &str) -> Result<(), String> {
+/// A SHA-256, in lower-case hex digits.
+pub(crate) fn check_digest(digest: &str) -> Result<(), String> {
     let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     if digest.len() != 64 || !digest.bytes().all(hex) {
         return Err(format!("{digest:?} is not a SHA-256 in lower-case hex digits"));

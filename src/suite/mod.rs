@@ -7,6 +7,7 @@ pub mod reverse_complement;
 mod source;
 
 pub use manifest::SuiteError;
+pub(crate) use manifest::{check_digest, check_file_name};
 pub use source::{SourceTree, tree_sha256};
 
 use crate::release::Minor;
