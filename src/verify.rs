@@ -56,6 +56,11 @@ impl<T: Text> Expected<T> {
         Ok(Expected { text, digest: digester.finish() })
     }
 
+    /// The text.
+    pub fn text(&self) -> &T {
+        &self.text
+    }
+
     /// The digest of the text.
     pub fn digest(&self) -> &Digest {
         &self.digest

@@ -4,14 +4,16 @@ use super::{Env, Outcome, Stop, StopExt};
 use crate::hex::hex;
 use crate::import::{Chosen, LeftOut, Reason, Row, Rows, Taken, apply, choose, licences, manifest};
 use crate::own_suites::{Files, Written};
+use crate::report::WIDTH;
+use crate::report::markdown::{Table, wrapped};
 use crate::source_archive::{SourceArchive, SourceArchiveError};
 use crate::suite::{ReferenceSource, Suite};
 use crate::suite_folder::SuiteFolder;
+use crate::verify::Text;
 use anyhow::Context;
 use sha2::{Digest, Sha256};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use tabwriter::TabWriter;
 
 /// Take in programs of others as a suite of your own
 ///
@@ -187,7 +189,7 @@ fn references(suite: &Suite, from: &SuiteFolder) -> Result<Files, Stop> {
     for reference in workloads.map(|workload| &workload.expect) {
         if let ReferenceSource::File(name) = &reference.source {
             let mut content = Vec::new();
-            from.write_reference(reference, &mut content)?;
+            from.expected_output(reference)?.text().write_to(&mut content)?;
             files.insert(format!("reference-output/{name}"), content);
         }
     }
@@ -195,7 +197,13 @@ fn references(suite: &Suite, from: &SuiteFolder) -> Result<Files, Stop> {
 }
 
 fn listed(left_out: &[LeftOut]) -> String {
-    left_out.iter().map(|row| format!("  {}: {}\n", row.program, row.reason)).collect()
+    left_out.iter().map(|row| entry(&format!("{}: {}", row.program, row.reason))).collect()
+}
+
+/// A line of a list, wrapped.
+fn entry(text: &str) -> String {
+    const INDENT: &str = "  ";
+    format!("{INDENT}{}", wrapped(text, WIDTH - 2 * INDENT.len(), "    "))
 }
 
 impl Harvest<'_> {
@@ -215,8 +223,8 @@ impl Harvest<'_> {
     ) -> io::Result<()> {
         let sha256 = self.archive_sha256.as_ref();
         let sha256 = sha256.map_or(String::new(), |sha256| format!(" (SHA-256 {sha256})"));
-        writeln!(out, "taken from {}{sha256}:\n", args.archive.display())?;
-        self.tell_programs(out)?;
+        let table = self.table();
+        write!(out, "taken from {}{sha256}:\n\n{table}", args.archive.display())?;
         let parts = [
             ("changed, for every release alike", self.edits()),
             ("another edition than the edits were tried on", self.other_editions()),
@@ -242,23 +250,22 @@ impl Harvest<'_> {
         out.flush()
     }
 
-    fn tell_programs(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut table = TabWriter::new(out);
-        writeln!(table, "program\tfile\tSHA-256\tedits")?;
+    fn table(&self) -> String {
+        let mut table = Table::of_texts(["program", "file", "SHA-256", "edits"]);
         for Taken { row, file, sha256, .. } in &self.taken {
-            writeln!(table, "{}\t{file}\t{sha256}\t{}", row.program, row.edits.len())?;
+            table.push([&row.program, file, sha256, &row.edits.len().to_string()]);
         }
-        table.flush()
+        table.plain()
     }
 
     fn edits(&self) -> String {
         let mut text = String::new();
         for row in self.taken.iter().map(|taken| taken.row) {
             for edit in &row.edits {
-                text += &format!("  {}, {edit}\n", row.program);
+                text += &entry(&format!("{}, {edit}", row.program));
             }
             for added in &row.added {
-                text += &format!("  {}, {} added: {}\n", row.program, added.name, added.why);
+                text += &entry(&format!("{}, {} added: {}", row.program, added.name, added.why));
             }
         }
         text

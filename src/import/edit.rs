@@ -109,12 +109,12 @@ fn lines_with(lines: &[String], find: &str) -> Vec<usize> {
 /// Where `find` begins in `line`, not counting places where it is part of a longer word.
 fn occurrences(line: &str, find: &str) -> Vec<usize> {
     let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
-    let is_whole = |at: &usize| {
+    let is_part = |at: &usize| {
         let (before, after) = (&line[..*at], &line[at + find.len()..]);
-        !(is_word(before.chars().next_back()) && is_word(find.chars().next()))
-            && !(is_word(find.chars().next_back()) && is_word(after.chars().next()))
+        (is_word(before.chars().next_back()) && is_word(find.chars().next()))
+            || (is_word(find.chars().next_back()) && is_word(after.chars().next()))
     };
-    line.match_indices(find).map(|(at, _)| at).filter(is_whole).collect()
+    line.match_indices(find).map(|(at, _)| at).filter(|at| !is_part(at)).collect()
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ pub use medians::medians_csv;
 pub use summary::{summary_md, terminal_summary};
 
 /// How wide a text may be: what a terminal of 120 columns shows without wrapping.
-const WIDTH: usize = 118;
+pub const WIDTH: usize = 118;
 
 #[cfg(test)]
 mod tests;
