@@ -5,8 +5,7 @@
 //! Works in FOLDER (on the disk to measure; by default the one for temporary files) with the FASTA text of
 //! N (by default 100,000,000, a gigabyte). Figures are the best of three, in the order in which a survey
 //! comes to them; CPU time, of all threads, is the better figure where other work shares the machine. Peak
-//! memory
-//! is the process's own up to there; the compared output is held by the system.
+//! memory is the process's own up to there; the compared output is held by the system.
 
 #![allow(clippy::print_stdout, reason = "it reports")]
 #![allow(clippy::unwrap_used, reason = "a benchmark may end on what it did not expect")]
