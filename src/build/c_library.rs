@@ -4,10 +4,9 @@
 //! for each of them. Here it is asked once, and the answer names the package that is missing.
 
 use super::environment::SYSTEM_PATH;
-use crate::hex::hex;
+use crate::digest::Digest;
 use crate::suite::CLibrary;
 use anyhow::{Context, Result, bail};
-use sha2::{Digest, Sha256};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -104,10 +103,8 @@ impl Compiler<'_> {
             }
             let path = fs_err::canonicalize(path)?;
             let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            return Ok(InstalledLibrary {
-                file,
-                sha256: hex(&Sha256::digest(fs_err::read(&path)?)),
-            });
+            let digest = Digest::of(&mut fs_err::File::open(&path)?)?;
+            return Ok(InstalledLibrary { file, sha256: digest.sha256().to_owned() });
         }
         bail!("{C_COMPILER} links -l{} but does not say where it is", library.link)
     }

@@ -13,7 +13,8 @@
 //! What a measured program finds around it: the environment, arguments and directory of its
 //! [`Command`] and nothing inherited; three open descriptors; no signal blocked or ignored; a
 //! process group of its own in a session without a terminal; no core dumps; a bound on what it
-//! writes. Resource limits other than these, CPU affinity, priority and umask are gosurvey's own.
+//! writes; and the kernel's first place to look when memory runs out (`oom_score_adj` 1000), so that
+//! a program that takes all of it is what is killed. Resource limits other than these, CPU affinity, priority and umask are gosurvey's own.
 //!
 //! # Where the output goes
 //!

@@ -39,16 +39,8 @@ struct WireProgram<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     extra: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    c_library: Option<WireCLibrary<'a>>,
+    c_library: Option<&'a CLibrary>,
     size: &'a toml::Value,
-}
-
-#[derive(Serialize)]
-struct WireCLibrary<'a> {
-    name: &'a str,
-    header: &'a str,
-    link: &'a str,
-    debian: &'a str,
 }
 
 /// Writes the manifest of the suite called `name`, and reads it back.
@@ -117,7 +109,7 @@ fn program(
         task: &like.task,
         about: &row.about,
         extra: taken.extra,
-        c_library: row.c_library.as_ref().map(wire_c_library),
+        c_library: row.c_library.as_ref(),
         size: &entry["size"],
     };
     Ok(format!("\n{}{}", origin(taken), section("program", &program)))
@@ -138,11 +130,6 @@ fn origin(taken: &Taken<'_>) -> String {
 /// A text on one line.
 fn comment(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace(char::is_control, "?")
-}
-
-fn wire_c_library(library: &CLibrary) -> WireCLibrary<'_> {
-    let CLibrary { name, header, link, debian } = library;
-    WireCLibrary { name, header, link, debian }
 }
 
 fn entries<'a>(tables: &'a toml::Table, key: &str) -> impl Iterator<Item = &'a toml::Value> {

@@ -74,7 +74,7 @@ struct WireRow {
     about: String,
     files: Vec<String>,
     like: String,
-    c_library: Option<WireCLibrary>,
+    c_library: Option<CLibrary>,
     sha256: Option<String>,
     stands_in_for: Option<String>,
     left_out: Option<String>,
@@ -82,15 +82,6 @@ struct WireRow {
     edit: Vec<WireEdit>,
     #[serde(default)]
     add: Vec<WireAddedFile>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WireCLibrary {
-    name: String,
-    header: String,
-    link: String,
-    debian: String,
 }
 
 #[derive(Deserialize)]
@@ -189,16 +180,12 @@ fn row(wire: WireRow) -> Result<Row, String> {
     });
     let edits = edits.collect::<Result<Vec<_>, _>>()?;
     let added = wire.add.into_iter().map(added).collect::<Result<Vec<_>, _>>()?;
-    let c_library = wire.c_library.map(|wire| {
-        let WireCLibrary { name, header, link, debian } = wire;
-        CLibrary { name, header, link, debian }
-    });
     Ok(Row {
         program: wire.program,
         about: wire.about,
         files: wire.files,
         like: wire.like,
-        c_library,
+        c_library: wire.c_library,
         sha256: wire.sha256,
         stands_in_for: wire.stands_in_for,
         left_out: wire.left_out,

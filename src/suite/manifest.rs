@@ -35,19 +35,10 @@ struct WireProgram {
     about: String,
     #[serde(default)]
     extra: bool,
-    c_library: Option<WireCLibrary>,
+    c_library: Option<CLibrary>,
     #[serde(default)]
     patch: Vec<WirePatch>,
     size: BTreeMap<String, WireWorkload>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WireCLibrary {
-    name: String,
-    header: String,
-    link: String,
-    debian: String,
 }
 
 #[derive(Deserialize)]
@@ -163,32 +154,31 @@ fn program(wire: WireProgram) -> Result<Program, SuiteError> {
     if sizes.is_empty() {
         return Err(wrong(&name, "has no size".to_owned()));
     }
-    let c_library =
-        wire.c_library.map(c_library).transpose().map_err(|reason| wrong(&name, reason))?;
+    if let Some(library) = &wire.c_library {
+        check_c_library(library).map_err(|reason| wrong(&name, reason))?;
+    }
     Ok(Program {
         name,
         task: wire.task,
         about: wire.about,
         extra: wire.extra,
-        c_library,
+        c_library: wire.c_library,
         patches,
         sizes,
     })
 }
 
 /// Header and link name become part of a C compiler's input and arguments.
-fn c_library(wire: WireCLibrary) -> Result<CLibrary, String> {
-    let header = wire.header.split('/').try_for_each(check_file_name);
+fn check_c_library(library: &CLibrary) -> Result<(), String> {
+    let CLibrary { name, header, link, debian } = library;
     let plain = |name: &str| check_file_name(name).is_ok() && !name.starts_with('-');
-    if header.is_err() || !plain(&wire.link) || !plain(&wire.debian) {
-        return Err(format!(
-            "c_library {}: expected header like \"gmp.h\", link like \"gmp\" and debian like \
-             \"libgmp-dev\", found {:?}, {:?} and {:?}",
-            wire.name, wire.header, wire.link, wire.debian
-        ));
+    if header.split('/').try_for_each(check_file_name).is_ok() && plain(link) && plain(debian) {
+        return Ok(());
     }
-    let WireCLibrary { name, header, link, debian } = wire;
-    Ok(CLibrary { name, header, link, debian })
+    Err(format!(
+        "c_library {name}: expected header like \"gmp.h\", link like \"gmp\" and debian like \
+         \"libgmp-dev\", found {header:?}, {link:?} and {debian:?}"
+    ))
 }
 
 fn patch(wire: WirePatch) -> Result<Patch, String> {

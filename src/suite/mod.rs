@@ -11,6 +11,7 @@ pub(crate) use manifest::{check_digest, check_file_name};
 pub use source::{SourceTree, tree_sha256};
 
 use crate::release::Minor;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A set of programs to build, check and measure.
@@ -41,8 +42,9 @@ pub struct Program {
     pub sizes: BTreeMap<String, Workload>,
 }
 
-/// A C library that a program uses through cgo.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A C library that a program uses through cgo, as manifests write it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CLibrary {
     /// As people call it: `GMP`.
     pub name: String,
