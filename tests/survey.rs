@@ -283,8 +283,10 @@ fn one_release_builds_a_program_without_and_with_its_patches() {
     assert!(run.out.contains("No program's patches change"), "{}", run.all());
 
     let two = ["build", "--ab-patches", "--go", "newest-2", "--size", "check"];
-    let refused = bench.gosurvey(two, &bench.survey("two"));
+    let survey = bench.survey("two");
+    let refused = bench.gosurvey(two, &survey);
     assert_eq!(refused.code, 2, "{}", refused.all());
+    assert!(!survey.dir().exists(), "a survey was begun");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //!
 //! A survey like any other, of two variants of one release: `+unpatched` and `+patched`.
 
+use super::plan::look_up;
 use super::session::Session;
 use super::{Env, Outcome, PlanArgs, Stop, SurveyArgs, build, check, fetch, report, run as rounds};
 use crate::analysis::{Change, Finding, Metric, ReportModel};
@@ -13,13 +14,8 @@ use std::io::Write;
 pub fn run(survey: &SurveyArgs, plan: &PlanArgs, env: &mut Env) -> Result<Outcome, Stop> {
     let name = survey.name.clone().unwrap_or_else(|| "ab-patches".to_owned());
     let survey = SurveyArgs { name: Some(name), ..survey.clone() };
+    refuse_several(plan, env)?;
     let mut session = Session::open(&survey, &both_texts(&survey, plan)?, env)?;
-    if session.toolchain_names()?.len() > 1 {
-        return Err(Stop::usage(
-            "--ab-patches compares two texts built by one release; name one in --go, as in \
-             --go 1.27",
-        ));
-    }
     fetch::stage(&mut session, env)?;
     build::stage(&mut session, env)?;
     check::stage(&mut session, env)?;
@@ -37,6 +33,18 @@ pub fn run(survey: &SurveyArgs, plan: &PlanArgs, env: &mut Env) -> Result<Outcom
          another --name say the same, write patches that cost nothing",
         changed.join(" and ")
     )))
+}
+
+/// Refuses a selection of several releases, before a survey of it is begun.
+fn refuse_several(plan: &PlanArgs, env: &Env) -> Result<(), Stop> {
+    let Some(go) = &plan.go else { return Ok(()) };
+    match look_up(go, env)?.toolchains().len() {
+        0 | 1 => Ok(()),
+        _ => Err(Stop::usage(
+            "--ab-patches compares two texts built by one release; name one in --go, as in \
+             --go 1.27",
+        )),
+    }
 }
 
 /// The plan asked for, with its release twice, and without the programs that have no patch.
