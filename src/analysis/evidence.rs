@@ -40,18 +40,13 @@ impl<'a> Evidence<'a> {
     }
 }
 
-/// The name of the toolchain a variant uses: what stands before the first `+`.
-pub(super) fn toolchain_of(variant: &str) -> &str {
-    variant.split('+').next().unwrap_or(variant)
-}
-
 impl<'a> Grid<'a> {
     pub fn of(survey: &'a Survey) -> Self {
         let plan = &survey.plan;
         let evidence = |variant: &'a str, program: &'a str| Evidence {
             variant,
             program,
-            toolchain: survey.toolchains.iter().find(|row| row.toolchain == toolchain_of(variant)),
+            toolchain: survey.toolchain_of(variant),
             build: None,
             check: None,
             counting: BTreeMap::new(),

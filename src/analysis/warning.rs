@@ -1,9 +1,9 @@
 //! What a reader must know about a survey before believing its numbers.
 
 use super::change::MIN_ROUNDS;
-use super::evidence::{Evidence, Grid, toolchain_of};
+use super::evidence::{Evidence, Grid};
 use super::metric::Metric;
-use crate::record::{Plan, Threads, ToolchainRow, ToolchainStatus};
+use crate::record::{Plan, Threads, ToolchainRow, ToolchainStatus, toolchain_name};
 use crate::release::{Minor, Release};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -84,7 +84,7 @@ fn unproven(row: &ToolchainRow) -> Option<Warning> {
 fn variants_before(minor: Minor, grid: &Grid<'_>) -> Vec<String> {
     let is_before = |cell: &&Evidence<'_>| {
         let said = cell.toolchain.map(|row| row.release.as_str()).filter(|text| !text.is_empty());
-        let release: Result<Release, _> = said.unwrap_or(toolchain_of(cell.variant)).parse();
+        let release: Result<Release, _> = said.unwrap_or(toolchain_name(cell.variant)).parse();
         release.is_ok_and(|release| release.minor() < minor)
     };
     let firsts = grid.cells.iter().filter_map(|row| row.first());

@@ -14,7 +14,7 @@ mod table;
 pub use host::{Host, MountedDisk};
 pub use plan::{Harness, MissingRelease, Plan, PlanError, PlannedSuite, Threads};
 pub use row::{BuildRow, BuildStatus, CheckRow, RunRow, ToolchainRow, ToolchainStatus, Verdict};
-pub use survey::Survey;
+pub use survey::{Survey, toolchain_name};
 pub use table::{Table, TableError, header, line, parse};
 
 use std::fmt;

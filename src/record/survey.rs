@@ -47,6 +47,11 @@ impl Survey {
         self.toolchains.iter().find(|row| row.toolchain == name)
     }
 
+    /// The row of the toolchain that a variant uses, if the search for it has ended.
+    pub fn toolchain_of(&self, variant: &str) -> Option<&ToolchainRow> {
+        self.toolchain(toolchain_name(variant))
+    }
+
     /// The build of a variant's program, if it was tried; see [`BuildRow::succeed`].
     pub fn build(&self, variant: &str, program: &str) -> Option<&BuildRow> {
         let mut holds = None;
@@ -104,8 +109,7 @@ impl Survey {
 
     /// Whether a variant's toolchain was had, or may still be.
     fn has_toolchain(&self, variant: &str) -> bool {
-        let toolchain = variant.split('+').next().unwrap_or(variant);
-        self.toolchain(toolchain).is_none_or(|row| row.status == ToolchainStatus::Installed)
+        self.toolchain_of(variant).is_none_or(|row| row.status == ToolchainStatus::Installed)
     }
 
     /// Whether the survey is finished and nothing of it failed or was not to be had.
@@ -125,6 +129,11 @@ impl Survey {
             .map(|check| check.elapsed_ns)
             .sum()
     }
+}
+
+/// The name of the toolchain a variant uses: what stands before the first `+`.
+pub fn toolchain_name(variant: &str) -> &str {
+    variant.split('+').next().unwrap_or(variant)
 }
 
 #[cfg(test)]

@@ -115,7 +115,7 @@ impl Failures {
 
 fn reason<'a>(survey: &'a Survey, variant: &str, program: &str) -> &'a str {
     if program.is_empty() {
-        return survey.toolchain(toolchain(variant)).map_or("", |row| &row.error);
+        return survey.toolchain_of(variant).map_or("", |row| &row.error);
     }
     let build = survey.build(variant, program).map_or("", |row| &row.error);
     match survey.check(&cell(survey, variant, program)) {
@@ -125,12 +125,8 @@ fn reason<'a>(survey: &'a Survey, variant: &str, program: &str) -> &'a str {
 }
 
 fn toolchain_missing(survey: &Survey, variant: &str) -> Option<ToolchainStatus> {
-    let row = survey.toolchain(toolchain(variant))?;
+    let row = survey.toolchain_of(variant)?;
     Some(row.status).filter(|status| *status != ToolchainStatus::Installed)
-}
-
-fn toolchain(variant: &str) -> &str {
-    variant.split('+').next().unwrap_or(variant)
 }
 
 fn cell(survey: &Survey, variant: &str, program: &str) -> Cell {
